@@ -1,0 +1,359 @@
+# scripts/lib.sh
+#
+#     What scripts/demo and scripts/test have in common; sourced, never run.
+#
+# Everything happens in one temporary directory, the workshop:
+#
+#     $work/src       a copy of the checkout, built there
+#     $work/pg        a private copy of the PostgreSQL installation; the
+#                     extension is installed into it, not into the machine
+#     $work/data      a throw-away cluster, reached by a socket in $work/sock
+#     $work/log       the output of each step
+#
+# The workshop's owner is the caller, or, when the caller is root, an
+# unprivileged user: the server refuses to run as root.  Leaving the script,
+# in whatever way, stops every server below $work and removes it.
+#
+# The private copy works because PostgreSQL finds its libraries and its share
+# directory relative to the place of the running program: below $work/pg the
+# absolute paths of the installation are repeated, programs are copied, and
+# everything else is a symbolic link to the original.
+
+# shellcheck shell=bash disable=SC2034
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=''                 # the workshop
+bindir=''               # programs of the private PostgreSQL
+child=''                # process group of the step that is running
+port=54329              # names the socket only; nothing listens on TCP
+apt_leftovers=()        # files that keep apt-get from creating clusters
+
+# What a build needs, by the names of Debian's packages.  SERVER and HEADERS
+# stand for the two packages whose names contain PostgreSQL's version.
+build_packages=(SERVER HEADERS libxxhash-dev gcc libc6-dev make gzip)
+
+
+#
+# Messages
+#
+
+# say TEXT: one line of progress.
+say() { printf '%s\n' "$*"; }
+
+# die TEXT...: one line per argument on stderr, then leave.
+die() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+
+#
+# Finding PostgreSQL
+#
+
+# is_complete PG_CONFIG: are both the server and its headers there?
+is_complete() {
+    local bin
+    bin=$("$1" --bindir 2>/dev/null) || return 1
+    [ -x "$bin/postgres" ] && [ -x "$bin/pg_config" ] &&
+        [ -f "$("$1" --pgxs)" ] &&
+        [ -f "$("$1" --includedir-server)/postgres.h" ]
+}
+
+# debian_majors PROGRAM: major versions that have /usr/lib/postgresql/N/bin/PROGRAM, newest first.
+debian_majors() {
+    local path
+    for path in /usr/lib/postgresql/*/bin/"$1"; do
+        [ -x "$path" ] && echo "$path"
+    done | cut -d/ -f5 | sort -rn
+}
+
+# find_postgres: set pg_config to $PG_CONFIG, or else to the newest complete installation.
+find_postgres() {
+    local major candidate
+    pg_config=''
+    if [ -n "${PG_CONFIG:-}" ]; then
+        is_complete "$PG_CONFIG" || die \
+            "PG_CONFIG=$PG_CONFIG does not lead to a PostgreSQL with server programs and headers."
+        pg_config=$PG_CONFIG
+        return
+    fi
+    for major in $(debian_majors postgres); do
+        candidate=/usr/lib/postgresql/$major/bin/pg_config
+        if is_complete "$candidate"; then
+            pg_config=$candidate
+            return
+        fi
+    done
+    candidate=$(command -v pg_config) && is_complete "$candidate" &&
+        pg_config=$candidate
+}
+
+# choose_major: the version to install: that of the newest server here, or Debian's own.
+choose_major() {
+    local major
+    major=$(debian_majors postgres | head -n 1)
+    [ -n "$major" ] || major=$(apt-cache depends postgresql 2>/dev/null |
+        sed -n 's/.*Depends: postgresql-\([0-9][0-9]*\)$/\1/p' | head -n 1)
+    echo "${major:-15}"
+}
+
+# find_clang: print the clang to use, the plain name before a versioned one.
+find_clang() {
+    command -v clang && return
+    compgen -c clang- | grep -x 'clang-[0-9][0-9]*' | sort -t- -k2 -rn |
+        head -n 1 | grep .
+}
+
+
+#
+# Installing what is missing
+#
+
+# has_header NAME: does the C compiler find the header?
+has_header() { printf '#include <%s>\n' "$1" | gcc -E - >/dev/null 2>&1; }
+
+# lacks PACKAGE: is what the package brings missing?  Looks for the thing itself, however it got here.
+lacks() {
+    case $1 in
+        SERVER) [ -z "$pg_config" ] && [ -z "$(debian_majors postgres)" ] ;;
+        HEADERS) [ -z "$pg_config" ] ;;
+        libc6-dev) ! has_header stdio.h ;;
+        libxxhash-dev) ! has_header xxhash.h ;;
+        libipc-run-perl) ! perl -MIPC::Run -e 1 2>/dev/null ;;
+        clang) [ -z "$(find_clang)" ] ;;
+        binutils) ! command -v nm >/dev/null ;;
+        perl) ! command -v prove >/dev/null ;;
+        *) ! command -v "$1" >/dev/null ;;
+    esac
+}
+
+# missing_of PACKAGE...: print those whose content is missing.
+missing_of() {
+    local package
+    for package in "$@"; do
+        if lacks "$package"; then echo "$package"; fi
+    done
+}
+
+# debian_names PACKAGE...: the same list with the version filled in.
+debian_names() {
+    local major
+    major=$(choose_major)
+    printf '%s\n' "$@" |
+        sed "s/^SERVER\$/postgresql-$major/; s/^HEADERS\$/postgresql-server-dev-$major/"
+}
+
+# ensure_packages PACKAGE...: set pg_config; have everything, with apt-get if we are root.
+ensure_packages() {
+    local missing names
+    find_postgres || true
+    mapfile -t missing < <(missing_of "$@")
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    command -v apt-get >/dev/null ||
+        die "Missing, and no apt-get here to install it: ${missing[*]}"
+    if [ "$(id -u)" -ne 0 ]; then
+        mapfile -t names < <(debian_names "${missing[@]}")
+        die "Something is missing on this machine.  As root, run" \
+            "    apt-get update && apt-get install ${names[*]}" \
+            "and then start this script again."
+    fi
+    apt_install "${missing[@]}"
+    find_postgres || true
+    mapfile -t missing < <(missing_of "$@")
+    [ "${#missing[@]}" -eq 0 ] ||
+        die "Still missing after the installation: ${missing[*]}"
+}
+
+# apt_install PACKAGE...: install, upgrading nothing, creating and starting no cluster.
+apt_install() {
+    local names log
+    log=$(mktemp)
+    apt_leftovers+=("$log")
+    hold_back_clusters
+    # A stale foreign source must not stop us: the installation will tell.
+    apt-get update -q >"$log" 2>&1 || true
+    mapfile -t names < <(debian_names "$@")
+    say "Installing ${names[*]}"
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+        --no-install-recommends --no-upgrade -o DPkg::Lock::Timeout=300 \
+        "${names[@]}" >>"$log" 2>&1 </dev/null || {
+        tail -n 40 "$log" >&2
+        die "apt-get install failed."
+    }
+    release_clusters
+}
+
+# hold_back_clusters: keep Debian's packages from creating a main cluster or starting existing ones.
+hold_back_clusters() {
+    local conf_dir=/etc/postgresql-common/createcluster.d dir
+    for dir in "${conf_dir%/*}" "$conf_dir"; do
+        [ -d "$dir" ] || { mkdir "$dir"; apt_leftovers+=("$dir"); }
+    done
+    apt_leftovers+=("$conf_dir/zz-bloomtype.conf")
+    echo 'create_main_cluster = false' >"$conf_dir/zz-bloomtype.conf"
+    if [ ! -e /usr/sbin/policy-rc.d ]; then
+        apt_leftovers+=(/usr/sbin/policy-rc.d)
+        printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+        chmod 755 /usr/sbin/policy-rc.d
+    fi
+}
+
+# release_clusters: take away what hold_back_clusters made; directories only if empty.
+release_clusters() {
+    local i path
+    for ((i = ${#apt_leftovers[@]} - 1; i >= 0; i--)); do
+        path=${apt_leftovers[i]}
+        if [ -d "$path" ]; then
+            rmdir --ignore-fail-on-non-empty "$path"
+        else
+            rm -f "$path"
+        fi
+    done
+    apt_leftovers=()
+}
+
+
+#
+# The workshop
+#
+
+# open_workshop: make $work with copies of the checkout and of PostgreSQL in it.
+open_workshop() {
+    run_as=''
+    if [ "$(id -u)" -eq 0 ]; then
+        run_as=postgres
+        id -u "$run_as" >/dev/null 2>&1 || run_as=nobody
+    fi
+    work=$(mktemp -d "${TMPDIR:-/tmp}/bloomtype.XXXXXX")
+    [ "${#work}" -le 60 ] ||
+        die "TMPDIR is too long: no room for a socket's name below $work"
+    mkdir "$work"/{src,pg,sock,log,tmp}
+    copy_checkout
+    copy_postgres
+    if [ -n "$run_as" ]; then
+        chown -R "$run_as:" "$work"
+    fi
+}
+
+# copy_checkout: copy what git knows or would add; without git, everything.
+copy_checkout() {
+    (
+        cd "$top"
+        if git -c safe.directory='*' rev-parse >/dev/null 2>&1; then
+            git -c safe.directory='*' ls-files -z --cached --others \
+                --exclude-standard | while IFS= read -r -d '' file; do
+                    if [ -e "$file" ]; then printf '%s\0' "$file"; fi
+                done | tar --null --no-recursion -cf - -T -
+        else
+            tar --exclude-vcs -cf - .
+        fi
+    ) | tar -C "$work/src" --no-same-owner -xf -
+}
+
+# copy_postgres: repeat the installation below $work/pg; see the top of this file.
+copy_postgres() {
+    local dir
+    dir=$("$pg_config" --bindir)
+    bindir=$work/pg$dir
+    mkdir -p "$bindir"
+    find -L "$dir" -maxdepth 1 -type f -exec cp -t "$bindir" {} +
+    for dir in pkglibdir sharedir; do
+        dir=$("$pg_config" --$dir)
+        mkdir -p "$work/pg$dir"
+        cp -rs "$dir/." "$work/pg$dir"
+        # A bloomtype installed on this machine must not be found by our tests.
+        find "$work/pg$dir" -mindepth 1 -name 'bloomtype*' -prune \
+            -exec rm -rf {} +
+    done
+    for dir in includedir includedir-server libdir; do
+        dir=$("$pg_config" --$dir)
+        if [ ! -e "$work/pg$dir" ]; then
+            mkdir -p "$work/pg${dir%/*}"
+            ln -s "$dir" "$work/pg$dir"
+        fi
+    done
+}
+
+# run COMMAND...: run it in $work/src as the workshop's owner, in a clean environment.
+run() {
+    local status=0
+    (exec_in_workshop "$@") &
+    child=$!
+    wait "$child" || status=$?
+    child=''
+    return "$status"
+}
+
+# exec_in_workshop COMMAND...: become the command, in a session of its own, so that cleanup can end all of it.
+exec_in_workshop() {
+    local become=()
+    [ -z "$run_as" ] || become=(setpriv --reuid "$run_as"
+        --regid "$(id -g "$run_as")" --init-groups)
+    cd "$work/src"
+    exec setsid "${become[@]}" env -i \
+        PATH="$bindir:/usr/local/bin:/usr/bin:/bin" \
+        HOME="$work" TMPDIR="$work/tmp" LC_ALL=C.UTF-8 TZ=UTC \
+        PG_CONFIG="$bindir/pg_config" PGHOST="$work/sock" PGPORT="$port" \
+        PGUSER=postgres PGDATABASE=postgres \
+        "$@" </dev/null
+}
+
+# run_logged NAME COMMAND...: the same, output to $work/log/NAME.
+run_logged() {
+    local log=$work/log/$1
+    shift
+    run "$@" >"$log" 2>&1
+}
+
+# must NAME COMMAND...: the same; if it fails, show the end of the output and leave.
+must() {
+    run_logged "$@" || {
+        tail -n 60 "$work/log/$1" >&2
+        die "Failed: $1"
+    }
+}
+
+# build_and_install: build as a user would, and install into the private PostgreSQL.
+build_and_install() {
+    must build make -s "PG_CONFIG=$bindir/pg_config"
+    must install make -s "PG_CONFIG=$bindir/pg_config" install
+}
+
+# start_cluster: a throw-away cluster that only a socket in $work leads to.
+start_cluster() {
+    must initdb initdb -D "$work/data" -U postgres -A trust -N -E UTF8
+    must start pg_ctl -s -w -D "$work/data" -l "$work/log/server" \
+        -o "-F -p $port -k $work/sock -c listen_addresses=''" start
+}
+
+
+#
+# Cleaning up
+#
+
+# cleanup: end the running step, stop every server below $work, remove what we made.
+cleanup() {
+    local pidfile
+    trap '' INT TERM HUP
+    if [ -n "$child" ]; then
+        kill -TERM -- "-$child" 2>/dev/null || true
+        child=''
+    fi
+    if [ -n "$work" ]; then
+        find "$work" -name postmaster.pid 2>/dev/null |
+            while read -r pidfile; do
+                run pg_ctl -s -w -m immediate -D "${pidfile%/*}" stop \
+                    >/dev/null 2>&1 || true
+            done
+        cd /
+        rm -rf "$work" || { sleep 1; rm -rf "$work"; }
+    fi
+    release_clusters
+}
+
+trap cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
