@@ -1,0 +1,274 @@
+--
+-- demo.sql
+--		What a Bloom filter does for a crawler, on real URLs.
+--
+-- scripts/demo runs this in a cluster of its own.  By hand, in any database of
+-- a server that has bloomtype installed, from the top of the checkout:
+--
+--		psql -X -f examples/demo.sql
+--
+-- The URLs are the home pages of the packages in Debian 12 (main, amd64), in
+-- the order of its package index, without those on some package registries and
+-- on Debian's own hosts.  Many packages share a home page, as many links lead a
+-- crawler to the same page.
+--
+-- All tables are temporary.  Every number that is printed is computed here.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset pager off
+\pset footer off
+SET client_min_messages = warning;
+
+CREATE EXTENSION IF NOT EXISTS bloomtype;
+
+CREATE TEMP TABLE link (
+	id	int GENERATED ALWAYS AS IDENTITY,
+	url	text NOT NULL
+);
+\copy link (url) FROM PROGRAM 'gzip -dc examples/data/homepages.txt.gz'
+ANALYZE link;
+
+-- What was promised, and what was measured; printed at the end.
+CREATE TEMP TABLE verdict (
+	promise		text,
+	measured	text,
+	kept		boolean
+);
+
+CREATE FUNCTION pg_temp.grouped(n numeric) RETURNS text
+LANGUAGE sql RETURN trim(to_char(n, '999,999,999,990'));
+
+CREATE FUNCTION pg_temp.percent(x float8) RETURNS text
+LANGUAGE sql RETURN to_char(100 * x, 'FM990.0000') || ' %';
+
+SELECT count(*) AS links, count(DISTINCT url) AS urls,
+	   pg_temp.grouped(count(*)) AS links_grouped,
+	   pg_temp.grouped(count(DISTINCT url)) AS urls_grouped
+FROM link \gset
+
+--
+-- (a) Crawler dedup
+--
+
+\echo
+\echo '(a) A crawler meets' :links_grouped 'links, of which' :urls_grouped 'are different.'
+\echo
+\echo 'It asks a filter about each link in turn, and fetches and adds what the filter'
+\echo 'does not hold.  No page is ever fetched twice.  A false positive loses a page.'
+\echo
+
+-- One crawl: the URLs that a filter of this capacity and fp_prob lets through.
+CREATE FUNCTION pg_temp.crawl(capacity bigint, fp_prob float8)
+RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+DECLARE
+	seen	bloom := bloom_empty(capacity, fp_prob);
+	next	text;
+BEGIN
+	FOR next IN SELECT url FROM link ORDER BY id
+	LOOP
+		IF NOT bloom_contains(seen, next) THEN
+			seen := bloom_add(seen, next);
+			RETURN NEXT next;
+		END IF;
+	END LOOP;
+END
+$$;
+
+-- The filter fills while the crawl goes on: with i keys in it, it loses the
+-- next new one at the rate (1 - e^(-k i / m))^k.  The mean of that over all i
+-- is the loss to expect, well below the rate promised for the full filter.
+CREATE TEMP TABLE crawl AS
+SELECT fp_prob, fetched, distinct_fetched, expected_loss
+FROM unnest('{0.1, 0.01, 0.001}'::float8[]) AS fp_prob,
+	 LATERAL (SELECT count(*) AS fetched, count(DISTINCT url) AS distinct_fetched
+			  FROM pg_temp.crawl(:urls, fp_prob) AS url) AS c,
+	 LATERAL bloom_params(:urls, fp_prob) AS p,
+	 LATERAL (SELECT avg((1 - exp(-p.hashes::float8 * i / p.bits)) ^ p.hashes) AS expected_loss
+			  FROM generate_series(0, :urls - 1) AS i) AS e;
+
+SELECT pg_temp.percent(fp_prob) AS "fp_prob asked",
+	   pg_temp.grouped(:urls) AS "different",
+	   pg_temp.grouped(fetched) AS "fetched",
+	   pg_temp.grouped(fetched - distinct_fetched) AS "fetched twice",
+	   pg_temp.grouped(:urls - distinct_fetched) AS "lost",
+	   pg_temp.percent((:urls - distinct_fetched) / :urls::float8) AS "loss",
+	   pg_temp.percent(expected_loss) AS "expected while filling"
+FROM crawl
+ORDER BY fp_prob DESC;
+
+INSERT INTO verdict
+SELECT 'no page is fetched twice', string_agg(fetched - distinct_fetched || ' twice', ', '),
+	   bool_and(fetched = distinct_fetched)
+FROM crawl
+UNION ALL
+SELECT 'a crawl loses at most fp_prob = ' || pg_temp.percent(fp_prob),
+	   pg_temp.percent((:urls - distinct_fetched) / :urls::float8),
+	   (:urls - distinct_fetched) / :urls::float8 <= fp_prob
+FROM crawl;
+
+--
+-- (b) Size
+--
+
+\echo '(b) The same knowledge, exactly and approximately.'
+\echo
+
+CREATE TEMP TABLE seen (url text PRIMARY KEY);
+INSERT INTO seen SELECT DISTINCT url FROM link;
+ANALYZE seen;
+
+SELECT what AS "what is kept",
+	   pg_temp.grouped(bytes / 1024.0) AS "kB",
+	   to_char(bytes / :urls::float8, '990.0') AS "bytes a URL",
+	   to_char(bytes * 100.0 / sum(bytes) FILTER (WHERE n <= 2) OVER (), '990.0') || ' %' AS "of table and index"
+FROM (
+	SELECT 1 AS n, 'table of the different URLs' AS what, pg_relation_size('seen') AS bytes
+	UNION ALL
+	SELECT 2, 'its unique index', pg_relation_size('seen_pkey')
+	UNION ALL
+	SELECT 3, 'filter, fp_prob ' || pg_temp.percent(p), pg_column_size(bloom_agg(url, :urls, p))
+	FROM seen, unnest('{0.01, 0.001}'::float8[]) AS p
+	GROUP BY p
+) AS sizes
+ORDER BY n, bytes;
+
+--
+-- (c) A filter before a join
+--
+
+\echo '(c) Rows that a filter removes need not be grouped, sorted, or sent.'
+\echo
+\echo 'A log has every link ten times.  Which visits went to pages of the GNU project?'
+\echo 'Each page is counted before the join, because the log cannot be joined earlier.'
+\echo
+
+CREATE TEMP TABLE visit AS
+SELECT url, day, md5(url || day) AS session
+FROM link, generate_series(1, 10) AS day;
+CREATE TEMP TABLE gnu AS
+SELECT DISTINCT url FROM link WHERE url ~ '^https?://(www\.)?gnu\.org/';
+ANALYZE visit, gnu;
+
+PREPARE without_filter AS
+SELECT url, sessions
+FROM gnu
+JOIN (SELECT url, count(DISTINCT session) AS sessions
+	  FROM visit
+	  GROUP BY url) AS v USING (url);
+
+PREPARE with_filter AS
+SELECT url, sessions
+FROM gnu
+JOIN (SELECT url, count(DISTINCT session) AS sessions
+	  FROM visit
+	  WHERE (SELECT bloom_agg(url, 1000, 0.01) FROM gnu) @> url
+	  GROUP BY url) AS v USING (url);
+
+\echo 'Without a filter, every visit is sorted and counted:'
+\echo
+EXPLAIN (ANALYZE, COSTS OFF) EXECUTE without_filter;
+
+\echo 'With WHERE (SELECT bloom_agg(url, 1000, 0.01) FROM gnu) @> url inside:'
+\echo
+EXPLAIN (ANALYZE, COSTS OFF) EXECUTE with_filter;
+
+CREATE TEMP TABLE answer_without AS EXECUTE without_filter;
+CREATE TEMP TABLE answer_with AS EXECUTE with_filter;
+
+WITH g AS MATERIALIZED (SELECT bloom_agg(url, 1000, 0.01) AS f FROM gnu)
+SELECT pg_temp.grouped(count(*)) AS "visits",
+	   pg_temp.grouped(count(*) FILTER (WHERE (SELECT f FROM g) @> url)) AS "pass the filter",
+	   pg_temp.grouped(count(*) FILTER (WHERE url IN (SELECT url FROM gnu))) AS "belong to the answer"
+FROM visit;
+
+INSERT INTO verdict
+SELECT 'a filter before a join changes no answer',
+	   (SELECT count(*) FROM answer_with) || ' of ' || (SELECT count(*) FROM answer_without) || ' rows',
+	   NOT EXISTS (TABLE answer_without EXCEPT ALL TABLE answer_with)
+	   AND NOT EXISTS (TABLE answer_with EXCEPT ALL TABLE answer_without);
+
+--
+-- (d) Union
+--
+
+\echo '(d) Two crawlers share the work; the union of their filters is the filter of the whole.'
+\echo
+
+CREATE TEMP TABLE half AS
+SELECT bloom_agg(url, :urls, 0.01) FILTER (WHERE id % 2 = 0) AS even,
+	   bloom_agg(url, :urls, 0.01) FILTER (WHERE id % 2 = 1) AS odd,
+	   bloom_agg(url, :urls, 0.01) AS whole
+FROM link;
+
+SELECT name AS "filter",
+	   pg_temp.grouped(exact) AS "URLs in it",
+	   pg_temp.grouped(bloom_cardinality(f)::numeric) AS "as the filter estimates",
+	   f = whole AS "equals the whole"
+FROM half,
+	 LATERAL (VALUES
+		(1, 'even links', even, (SELECT count(DISTINCT url) FROM link WHERE id % 2 = 0)),
+		(2, 'odd links', odd, (SELECT count(DISTINCT url) FROM link WHERE id % 2 = 1)),
+		(3, 'even | odd', even | odd, :urls),
+		(4, 'all links', whole, :urls)) AS v (n, name, f, exact)
+ORDER BY n;
+
+INSERT INTO verdict
+SELECT 'the union of two halves equals the whole',
+	   CASE WHEN even | odd = whole THEN 'equal' ELSE 'different' END,
+	   even | odd = whole
+FROM half;
+
+INSERT INTO verdict
+SELECT 'a filter denies no key that was added',
+	   count(*) FILTER (WHERE NOT (SELECT whole FROM half) @> url) || ' of '
+	   || pg_temp.grouped(count(*)) || ' denied',
+	   bool_and((SELECT whole FROM half) @> url)
+FROM link;
+
+-- Absent keys: no URL of ours has a fragment.
+INSERT INTO verdict
+SELECT 'a full filter imagines at most ' || pg_temp.percent(0.01) || ' (+ 5 % of it) of absent keys',
+	   pg_temp.percent(rate), rate <= 0.01 * 1.05
+FROM (SELECT avg(((SELECT whole FROM half) @> (url || '#' || i))::int)::float8 AS rate
+	  FROM seen, generate_series(1, 20) AS i) AS s;
+
+--
+-- (e) Sizing and inspection
+--
+
+\echo '(e) From the rate you can bear to the shape of the filter: best_params.'
+\echo
+
+SELECT pg_temp.percent(asked) AS "fp_prob asked", bits_per_key, k,
+	   pg_temp.percent(b.fp_prob) AS "fp_prob reached",
+	   pg_temp.grouped(p.bytes / 1024.0) AS "kB for these URLs"
+FROM unnest('{0.2, 0.05, 0.01, 0.001, 0.0001}'::float8[]) AS asked,
+	 LATERAL best_params(asked) AS b,
+	 LATERAL bloom_params(:urls, asked) AS p
+ORDER BY asked DESC;
+
+\echo 'What a filter knows about itself: bloom_info.'
+\echo
+\x on
+SELECT (bloom_info(whole)).* FROM half;
+\x off
+
+--
+-- The verdict
+--
+
+\echo
+\echo 'What was promised, and what happened:'
+\echo
+SELECT promise, measured, CASE WHEN kept THEN 'kept' ELSE 'BROKEN' END AS verdict
+FROM verdict;
+
+DO $$
+BEGIN
+	IF (SELECT count(*) < 7 OR NOT bool_and(kept) FROM verdict) THEN
+		RAISE EXCEPTION 'a promise was broken';
+	END IF;
+END
+$$;
