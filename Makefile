@@ -1,0 +1,27 @@
+# bloomtype: Bloom filters as PostgreSQL values
+
+MODULE_big = bloomtype
+OBJS = \
+	bloomtype.o \
+	src/bloom_agg.o \
+	src/bloom_fetch.o \
+	src/bloom_format.o \
+	src/bloom_hash.o \
+	src/bloom_setops.o \
+	src/bloom_sizing.o \
+	src/bloom_state.o
+
+EXTENSION = bloomtype
+DATA = bloomtype--1.0.sql
+
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+TAP_TESTS = 1
+
+PG_CONFIG = pg_config
+
+# our files have no warnings with -Wall -Wextra; the server's headers do
+PG_CFLAGS = -Wall -Wextra
+PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server)
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)

@@ -1,0 +1,372 @@
+-- bloomtype: Bloom filters as PostgreSQL values
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION bloomtype" to load this file. \quit
+
+-- ----------------------------------------------------------------
+--							THE TYPE
+-- ----------------------------------------------------------------
+
+CREATE TYPE bloom;
+
+CREATE FUNCTION bloom_in(cstring) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_in(cstring) IS 'input function of type bloom: base64 of the bytes that the cast to bytea gives';
+
+CREATE FUNCTION bloom_out(bloom) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_out(bloom) IS 'output function of type bloom: base64';
+
+CREATE FUNCTION bloom_recv(internal) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_recv(internal) IS 'binary input function of type bloom';
+
+CREATE FUNCTION bloom_send(bloom) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_send(bloom) IS 'binary output function of type bloom';
+
+CREATE TYPE bloom (
+	INPUT = bloom_in,
+	OUTPUT = bloom_out,
+	RECEIVE = bloom_recv,
+	SEND = bloom_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = external
+);
+COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies one that was added, and imagines others at a known rate';
+
+CREATE FUNCTION bloom_to_bytea(bloom) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_to_bytea(bloom) IS 'the bytes of a filter, as docs/format.md describes them';
+
+CREATE FUNCTION bloom_from_bytea(bytea) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_from_bytea(bytea) IS 'the filter that has these bytes; invalid bytes are error 22P03';
+
+CREATE CAST (bloom AS bytea) WITH FUNCTION bloom_to_bytea(bloom);
+COMMENT ON CAST (bloom AS bytea) IS 'the bytes of a filter, as docs/format.md describes them';
+
+CREATE CAST (bytea AS bloom) WITH FUNCTION bloom_from_bytea(bytea);
+COMMENT ON CAST (bytea AS bloom) IS 'the filter that has these bytes; invalid bytes are error 22P03';
+
+-- ----------------------------------------------------------------
+--							SIZING
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION best_params(fp_prob float8, OUT k int, OUT bits_per_key int,
+							OUT fp_prob float8)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION best_params(float8) IS 'the smallest whole number of bits per key (1 to 64) that reaches fp_prob, the smallest number k of hashes that then still does, and the rate that they give; error 22023 unless 4.43e-14 <= fp_prob < 1';
+
+CREATE FUNCTION bloom_params(capacity bigint, fp_prob float8 DEFAULT 0.01,
+							 OUT bits bigint, OUT hashes int, OUT bytes bigint,
+							 OUT fp_prob float8)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_params(bigint, float8) IS 'the shape of the filter that bloom_empty(capacity, fp_prob) builds: bits, hashes per key, size in bytes when it is full, and its rate at capacity';
+
+CREATE FUNCTION bloom_fp_prob(bits_per_key float8, hashes int) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate at capacity, (1 - e^(-hashes / bits_per_key))^hashes; bits_per_key > 0, hashes 1 to 64';
+
+-- ----------------------------------------------------------------
+--							CONSTRUCTION
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_empty(capacity bigint, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
+	RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_empty(bigint, float8, bigint) IS 'empty filter for capacity distinct keys (1 to 2^32 divided by the bits per key) at false-positive rate fp_prob; only filters of the same capacity, fp_prob and seed can be combined';
+
+CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0)
+	RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_shape(bigint, int, bigint) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set';
+
+-- not STRICT; a null key leaves the filter as it is
+CREATE FUNCTION bloom_add(filter bloom, key anyelement) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_add(bloom, anyelement) IS 'the filter with one more key; a null key changes nothing; to add many, bloom_add_all and bloom_agg copy the filter only once';
+
+-- not STRICT; a null key leaves the filter as it is
+CREATE FUNCTION bloom_add(filter bloom, key text) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_add(bloom, text) IS 'the filter with one more text key';
+
+-- not STRICT; a null array leaves the filter as it is
+CREATE FUNCTION bloom_add_all(filter bloom, keys anyarray) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_add_all(bloom, anyarray) IS 'the filter with all elements of the array that are not null';
+
+-- ----------------------------------------------------------------
+--							MEMBERSHIP
+--
+-- The tests cost as much as a hundred simple comparisons: so the planner
+-- makes those first.
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_contains(filter bloom, key anyelement) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_contains(bloom, anyelement) IS 'false: the key was certainly never added; true: it probably was';
+
+CREATE FUNCTION bloom_contains(filter bloom, key text) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_contains(bloom, text) IS 'false: the text was certainly never added; true: it probably was';
+
+CREATE FUNCTION bloom_contained(key anyelement, filter bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_contained(anyelement, bloom) IS 'false: the key was certainly never added; true: it probably was';
+
+CREATE FUNCTION bloom_contains_all(filter bloom, keys anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_contains_all(bloom, anyarray) IS 'is every element possibly contained? null elements count as in ALL';
+
+CREATE FUNCTION bloom_contains_any(filter bloom, keys anyarray) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_contains_any(bloom, anyarray) IS 'is some element possibly contained? null elements count as in ANY';
+
+CREATE OPERATOR @> (
+	LEFTARG = bloom, RIGHTARG = anyelement, FUNCTION = bloom_contains,
+	COMMUTATOR = <@
+);
+COMMENT ON OPERATOR @> (bloom, anyelement) IS 'possibly contains the key; false is certain';
+
+CREATE OPERATOR <@ (
+	LEFTARG = anyelement, RIGHTARG = bloom, FUNCTION = bloom_contained,
+	COMMUTATOR = @>
+);
+COMMENT ON OPERATOR <@ (anyelement, bloom) IS 'is possibly contained in the filter; false is certain';
+
+-- ----------------------------------------------------------------
+--							SET OPERATIONS
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_superset(bloom, bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'is every bit of the second filter set in the first? filters of different shapes are error 42804';
+
+CREATE FUNCTION bloom_subset(bloom, bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_subset(bloom, bloom) IS 'is every bit of the first filter set in the second? filters of different shapes are error 42804';
+
+CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, as if they had been added to one; filters of different shapes or key types are error 42804';
+
+CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter to which only those were added; filters of different shapes or key types are error 42804';
+
+CREATE FUNCTION bloom_fit(filter bloom, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than the keys that it holds need for fp_prob, or unchanged, if that is no fewer; a fitted filter can no longer be combined with unfitted ones';
+
+CREATE OPERATOR @> (
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_superset,
+	COMMUTATOR = <@, RESTRICT = contsel, JOIN = contjoinsel
+);
+COMMENT ON OPERATOR @> (bloom, bloom) IS 'contains every bit of the right filter';
+
+CREATE OPERATOR <@ (
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_subset,
+	COMMUTATOR = @>, RESTRICT = contsel, JOIN = contjoinsel
+);
+COMMENT ON OPERATOR <@ (bloom, bloom) IS 'every bit is contained in the right filter';
+
+CREATE OPERATOR | (
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_union,
+	COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (bloom, bloom) IS 'union of filters';
+
+CREATE OPERATOR & (
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_intersect,
+	COMMUTATOR = &
+);
+COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of the true one';
+
+-- ----------------------------------------------------------------
+--							EQUALITY
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_eq(bloom, bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_eq(bloom, bloom) IS 'same bits, hashes, seed, key type, and the same bits set';
+
+CREATE FUNCTION bloom_ne(bloom, bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_ne(bloom, bloom) IS 'not the same bits, hashes, seed, key type, or not the same bits set';
+
+CREATE FUNCTION bloom_hash(bloom) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_hash(bloom) IS 'hash function of the hash operator class of type bloom';
+
+CREATE FUNCTION bloom_hash_extended(bloom, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_hash_extended(bloom, bigint) IS 'extended hash function of the hash operator class of type bloom';
+
+CREATE OPERATOR = (
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (bloom, bloom) IS 'same shape and same bits';
+
+CREATE OPERATOR <> (
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (bloom, bloom) IS 'different shape or different bits';
+
+CREATE OPERATOR CLASS bloom_ops DEFAULT FOR TYPE bloom USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 bloom_hash(bloom),
+	FUNCTION 2 bloom_hash_extended(bloom, bigint);
+COMMENT ON OPERATOR CLASS bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication';
+COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication';
+
+-- ----------------------------------------------------------------
+--							INSPECTION
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_cardinality(filter bloom) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
+
+CREATE FUNCTION bloom_union_cardinality(bloom, bloom) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_union_cardinality(bloom, bloom) IS 'estimated number of distinct keys in one filter or the other';
+
+CREATE FUNCTION bloom_intersect_cardinality(bloom, bloom) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_intersect_cardinality(bloom, bloom) IS 'estimated number of distinct keys in both filters, by inclusion and exclusion';
+
+CREATE FUNCTION bloom_jaccard(bloom, bloom) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters';
+
+CREATE FUNCTION bloom_fp_prob(filter bloom) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, by its bits set';
+
+CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'was no key ever added? this is certain';
+
+CREATE FUNCTION bloom_info(filter bloom, OUT key_type regtype, OUT bits bigint,
+						   OUT hashes int, OUT seed bigint, OUT capacity bigint,
+						   OUT fp_prob float8, OUT keys bigint, OUT fp_prob_now float8,
+						   OUT fill float8, OUT bytes bigint, OUT representation text)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_info(bloom) IS 'what there is to know of a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits)';
+
+-- ----------------------------------------------------------------
+--							AGGREGATES
+--
+-- A state of type bloom is changed in place.  SSPACE is what a group of some
+-- tens of keys takes: a capacity is not known to the planner, and a filter
+-- that holds little is small, however large its capacity.
+-- ----------------------------------------------------------------
+
+-- not STRICT, none of these: a group of nulls still has a shape
+
+CREATE FUNCTION bloom_agg_combine(bloom, bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_agg_combine(bloom, bloom) IS 'combine function of bloom_agg with a shape';
+
+CREATE FUNCTION bloom_agg_collect_combine(bloom, bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_agg_collect_combine(bloom, bloom) IS 'combine function of bloom_agg without a shape';
+
+CREATE FUNCTION bloom_agg_final(bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_agg_final(bloom) IS 'final function of aggregates with a shape';
+
+CREATE FUNCTION bloom_agg_fit_final(bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_agg_fit_final(bloom) IS 'final function of bloom_agg without a shape';
+
+CREATE FUNCTION bloom_agg_final(internal) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_agg_final(internal) IS 'final function of aggregates with a shape';
+
+CREATE FUNCTION bloom_agg_fit_final(internal) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_agg_fit_final(internal) IS 'final function of bloom_agg without a shape';
+
+-- bloom_agg, in four forms, for each of the common key types and for any other
+DO $do$
+DECLARE
+	form record;
+	key record;
+	trans text;
+BEGIN
+	FOR form IN
+		SELECT * FROM (VALUES
+			('trans', '',
+			 'bloom_agg_fit_final', 'bloom_agg_collect_combine',
+			 'Bloom filter of the distinct keys, with as many bits as they need for a false-positive rate of 0.01; fewer than 67108864 distinct keys'),
+			('trans', ', fp_prob float8',
+			 'bloom_agg_fit_final', 'bloom_agg_collect_combine',
+			 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys'),
+			('trans', ', capacity bigint, fp_prob float8',
+			 'bloom_agg_final', 'bloom_agg_combine',
+			 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys'),
+			('into_trans', ', filter bloom',
+			 'bloom_agg_final', 'bloom_agg_combine',
+			 'the Bloom filter, as it is on the first row, with the keys added; a WARNING when there were more keys than its capacity'))
+		AS f (name, args, final, combine, comment)
+	LOOP
+		FOR key IN
+			SELECT t AS suffix, t AS type, 'bloom' AS state
+			FROM unnest('{int2, int4, int8, text, uuid, bytea, numeric, float8, date, timestamp, timestamptz}'::text[]) AS t
+			UNION ALL
+			SELECT 'any', 'anyelement', 'internal'
+		LOOP
+			trans := pg_catalog.format('bloom_agg_%s_%s', form.name, key.suffix);
+
+			EXECUTE pg_catalog.format(
+				$$CREATE FUNCTION %s(state %s, key %s%s) RETURNS %2$s
+				AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE$$,
+				trans, key.state, key.type, form.args);
+			EXECUTE pg_catalog.format(
+				$$COMMENT ON FUNCTION %s(%s, %s%s) IS 'transition function of bloom_agg'$$,
+				trans, key.state, key.type, form.args);
+
+			EXECUTE pg_catalog.format(
+				$$CREATE AGGREGATE bloom_agg(key %s%s) (
+					SFUNC = %s, STYPE = %s, SSPACE = 512, FINALFUNC = %s, %s
+					PARALLEL = SAFE)$$,
+				key.type, form.args, trans, key.state, form.final,
+				CASE WHEN key.state = 'bloom'
+					THEN 'COMBINEFUNC = ' || form.combine || ',' ELSE '' END);
+			EXECUTE pg_catalog.format(
+				$$COMMENT ON AGGREGATE bloom_agg(key %s%s) IS %L$$,
+				key.type, form.args, form.comment);
+		END LOOP;
+	END LOOP;
+END
+$do$;
+
+CREATE FUNCTION bloom_union_agg_trans(state bloom, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_union_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_union_agg';
+
+CREATE AGGREGATE bloom_union_agg(filter bloom) (
+	SFUNC = bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,
+	FINALFUNC = bloom_agg_final, COMBINEFUNC = bloom_union_agg_trans,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_union_agg(bloom) IS 'the union of filters of one shape and key type; nulls are ignored; over no rows, an empty filter that can be combined with any other';
+
+CREATE FUNCTION bloom_intersect_agg_trans(state bloom, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_intersect_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_intersect_agg';
+
+CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
+	SFUNC = bloom_intersect_agg_trans, STYPE = bloom, SSPACE = 65536,
+	COMBINEFUNC = bloom_intersect_agg_trans, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null';

@@ -1,0 +1,831 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloomtype.c
+ *		Bloom filters as PostgreSQL values.
+ *
+ * What a filter is
+ * ----------------
+ *
+ * A Bloom filter is a set of keys that answers "is this key in it?" with
+ * "certainly not" or "probably".  It is an array of m bits, of which each key
+ * sets k, at positions that are computed from the key's hash.  A key that was
+ * added finds all of its bits set; a key that was not finds them so with a
+ * probability that depends on how full the array is.  Ten bits per key give
+ * one such false positive in a hundred tests, however long the keys are.
+ *
+ * From SQL to bits
+ * ----------------
+ *
+ * This file has the functions that SQL calls, and nothing that they share.
+ * Below it, each file knows one thing, and only those below it:
+ *
+ *		src/bloom_agg.c			the aggregates
+ *		src/bloom_state.c		their states, changed in place
+ *		src/bloom_fetch.c		from a Datum to the filter: TOAST
+ *		src/bloom_setops.c		filters as sets
+ *		src/bloom_format.c		the varlena and its bytes
+ *		src/bloom_hash.c		from a key to its hash: types
+ *		src/bloom_table.h		a table of hashes
+ *		src/bloom_bits.h		from a hash to positions
+ *		src/bloom_sizing.c		how many bits, how many hashes, how certain
+ *
+ * A snake_case function is SQL-callable and has the name that it has in SQL;
+ * a CamelCase one is for C.  The server itself exports functions with names
+ * like bloom_create, and on some platforms a call between our files would
+ * reach those instead of ours.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "libpq/pqformat.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "src/bloom_fetch.h"
+#include "src/bloom_hash.h"
+#include "src/bloom_setops.h"
+
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "bloomtype", .version = "1.0.0");
+#else
+PG_MODULE_MAGIC;
+#endif
+
+/* ----------------------------------------------------------------
+ *						INPUT AND OUTPUT
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * The server counts base64 in int, which is too small for the largest filters
+ * as a whole.  So we go through it in pieces: this many bytes make so many
+ * characters, without padding in between.
+ */
+#define BASE64_PIECE_BYTES	(3 * 1024 * 1024)
+#define BASE64_PIECE_CHARS	(4 * 1024 * 1024)
+
+static char *
+EncodeBase64(const uint8 *bytes, Size len)
+{
+	Size		nchars = (len + 2) / 3 * 4;
+	char	   *text = palloc(nchars + 1);
+	char	   *out = text;
+
+	while (len > 0)
+	{
+		int			piece = (int) Min(len, BASE64_PIECE_BYTES);
+		int			n = BloomBase64Encode(bytes, piece, out,
+										  (int) Min(text + nchars - out,
+													BASE64_PIECE_CHARS));
+
+		if (n < 0)
+			elog(ERROR, "could not encode base64");
+		bytes += piece;
+		len -= piece;
+		out += n;
+	}
+	*out = '\0';
+	return text;
+}
+
+/* NULL, if the text is not base64. */
+static uint8 *
+DecodeBase64(const char *text, Size nchars, Size *len)
+{
+	uint8	   *bytes = palloc(nchars / 4 * 3 + 3);
+	uint8	   *out = bytes;
+
+	while (nchars > 0)
+	{
+		int			piece = (int) Min(nchars, BASE64_PIECE_CHARS);
+		int			n = BloomBase64Decode(text, piece, out, piece / 4 * 3 + 3);
+
+		/* padding ends the text */
+		if (n < 0 || (nchars > (Size) piece && n != BASE64_PIECE_BYTES))
+			return NULL;
+		text += piece;
+		nchars -= piece;
+		out += n;
+	}
+	*len = out - bytes;
+	return bytes;
+}
+
+/*
+ * bloom_in
+ *		Input function of type bloom: base64 of the bytes of docs/format.md.
+ */
+PG_FUNCTION_INFO_V1(bloom_in);
+Datum
+bloom_in(PG_FUNCTION_ARGS)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	const char *wrong = "It is not base64.";
+	Bloom	   *filter = NULL;
+	uint8	   *bytes;
+	Size		len;
+
+	bytes = DecodeBase64(text, strlen(text), &len);
+	if (bytes != NULL)
+		filter = BloomDecode(bytes, len, &wrong);
+	if (filter == NULL)
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s: \"%.40s\"%s",
+						"bloom", text, strlen(text) > 40 ? "..." : ""),
+				 errdetail("%s", wrong),
+				 errhint("A key beside the operators @> and <@ needs a cast to its type, as in 'key'::text; bloom_contains takes it without.")));
+	pfree(bytes);
+	PG_RETURN_BLOOM_P(filter);
+}
+
+/*
+ * bloom_out
+ *		Output function of type bloom.
+ */
+PG_FUNCTION_INFO_V1(bloom_out);
+Datum
+bloom_out(PG_FUNCTION_ARGS)
+{
+	const Bloom *filter = PG_GETARG_BLOOM_P(0);
+	Size		len = BloomEncodedSize(filter);
+	uint8	   *bytes = palloc(len);
+	char	   *text;
+
+	BloomEncode(filter, bytes);
+	text = EncodeBase64(bytes, len);
+	pfree(bytes);
+	PG_RETURN_CSTRING(text);
+}
+
+/* Binary output and the cast to bytea are the same. */
+static Datum
+EncodeAsBytea(const Bloom *filter)
+{
+	Size		len = BloomEncodedSize(filter);
+	bytea	   *bytes = palloc(VARHDRSZ + len);
+
+	SET_VARSIZE(bytes, VARHDRSZ + len);
+	BloomEncode(filter, (uint8 *) VARDATA(bytes));
+	return PointerGetDatum(bytes);
+}
+
+/* Binary input and the cast from bytea have the same errors. */
+static Datum
+DecodeOrFail(const void *bytes, Size len)
+{
+	const char *wrong;
+	Bloom	   *filter = BloomDecode(bytes, len, &wrong);
+
+	if (filter == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid binary representation of a Bloom filter"),
+				 errdetail("%s", wrong),
+				 errhint("The bytes of a filter are those that the cast to bytea gives.")));
+	return PointerGetDatum(filter);
+}
+
+/*
+ * bloom_recv
+ *		Binary input function of type bloom.
+ */
+PG_FUNCTION_INFO_V1(bloom_recv);
+Datum
+bloom_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
+	int			len = message->len - message->cursor;
+
+	return DecodeOrFail(pq_getmsgbytes(message, len), len);
+}
+
+/*
+ * bloom_send
+ *		Binary output function of type bloom.
+ */
+PG_FUNCTION_INFO_V1(bloom_send);
+Datum
+bloom_send(PG_FUNCTION_ARGS)
+{
+	return EncodeAsBytea(PG_GETARG_BLOOM_P(0));
+}
+
+/*
+ * bloom_to_bytea
+ *		The bytes of a filter.  (bloom::bytea)
+ */
+PG_FUNCTION_INFO_V1(bloom_to_bytea);
+Datum
+bloom_to_bytea(PG_FUNCTION_ARGS)
+{
+	return EncodeAsBytea(PG_GETARG_BLOOM_P(0));
+}
+
+/*
+ * bloom_from_bytea
+ *		The filter of these bytes.  (bytea::bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_from_bytea);
+Datum
+bloom_from_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+
+	return DecodeOrFail(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+}
+
+/* ----------------------------------------------------------------
+ *							SIZING
+ * ----------------------------------------------------------------
+ */
+
+/* One row as the result of a function with OUT parameters. */
+static Datum
+ReturnRow(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc	tupdesc;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	tupdesc = BlessTupleDesc(tupdesc);
+	return HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls));
+}
+
+/*
+ * best_params
+ *		The least bits per key that reach a rate, and the least hashes.
+ */
+PG_FUNCTION_INFO_V1(best_params);
+Datum
+best_params(PG_FUNCTION_ARGS)
+{
+	BloomParams params;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	/* reports what is wrong with fp_prob */
+	(void) BloomShapeForCapacity(1, PG_GETARG_FLOAT8(0), 0);
+	(void) BloomBestParams(PG_GETARG_FLOAT8(0), &params);
+
+	values[0] = Int32GetDatum(params.hashes);
+	values[1] = Int32GetDatum(params.bits_per_key);
+	values[2] = Float8GetDatum(params.fp_prob);
+	return ReturnRow(fcinfo, values, nulls);
+}
+
+/*
+ * bloom_params
+ *		The shape of the filter that bloom_empty builds.
+ */
+PG_FUNCTION_INFO_V1(bloom_params);
+Datum
+bloom_params(PG_FUNCTION_ARGS)
+{
+	int64		capacity = PG_GETARG_INT64(0);
+	BloomShape	shape = BloomShapeForCapacity(capacity, PG_GETARG_FLOAT8(1), 0);
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	values[0] = Int64GetDatum((int64) shape.bits);
+	values[1] = Int32GetDatum(shape.hashes);
+	values[2] = Int64GetDatum((int64) (BLOOM_HEADER_SIZE + shape.bits / 8));
+	values[3] = Float8GetDatum(BloomRate(shape.bits / (double) capacity,
+										 shape.hashes));
+	return ReturnRow(fcinfo, values, nulls);
+}
+
+/*
+ * The rate that bits per key and hashes give at capacity.
+ */
+static float8
+ExpectedRate(float8 bits_per_key, int32 hashes)
+{
+	if (!(bits_per_key > 0) || isinf(bits_per_key))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bits_per_key %g is out of range", bits_per_key),
+				 errdetail("bits_per_key must be a number greater than 0.")));
+	if (hashes < 1 || hashes > BLOOM_MAX_HASHES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("hashes %d is out of range", hashes),
+				 errdetail("hashes must be between 1 and %d.",
+						   BLOOM_MAX_HASHES)));
+	return BloomRate(bits_per_key, hashes);
+}
+
+/*
+ * bloom_fp_prob
+ *		The false-positive rate: of a filter as it is now, or of bits per key
+ *		and hashes at capacity.
+ */
+PG_FUNCTION_INFO_V1(bloom_fp_prob);
+Datum
+bloom_fp_prob(PG_FUNCTION_ARGS)
+{
+	if (PG_NARGS() == 2)
+		PG_RETURN_FLOAT8(ExpectedRate(PG_GETARG_FLOAT8(0), PG_GETARG_INT32(1)));
+	PG_RETURN_FLOAT8(BloomRateNow(PG_GETARG_BLOOM_P(0)));
+}
+
+/* ----------------------------------------------------------------
+ *							CONSTRUCTION
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * bloom_empty
+ *		An empty filter for so many keys at such a rate.
+ */
+PG_FUNCTION_INFO_V1(bloom_empty);
+Datum
+bloom_empty(PG_FUNCTION_ARGS)
+{
+	BloomShape	shape = BloomShapeForCapacity(PG_GETARG_INT64(0),
+											  PG_GETARG_FLOAT8(1),
+											  PG_GETARG_INT64(2));
+
+	PG_RETURN_BLOOM_P(BloomMakeEmpty(&shape));
+}
+
+/*
+ * bloom_shape
+ *		An empty filter of just this shape.
+ */
+PG_FUNCTION_INFO_V1(bloom_shape);
+Datum
+bloom_shape(PG_FUNCTION_ARGS)
+{
+	BloomShape	shape = BloomShapeExplicit(PG_GETARG_INT64(0),
+										   PG_GETARG_INT32(1),
+										   PG_GETARG_INT64(2));
+
+	PG_RETURN_BLOOM_P(BloomMakeEmpty(&shape));
+}
+
+/*
+ * What a call site knows of its keys' type, found out once for all rows.
+ */
+static const BloomHasher *
+CallSiteHasher(FunctionCallInfo fcinfo, int argno, bool is_array)
+{
+	BloomHasher *hasher = fcinfo->flinfo->fn_extra;
+
+	if (unlikely(hasher == NULL))
+	{
+		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+
+		if (!OidIsValid(type))
+			elog(ERROR, "could not determine the type of the key");
+		if (is_array)
+			type = get_base_element_type(type);
+		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+									sizeof(BloomHasher));
+		BloomHasherInit(hasher, type, PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra = hasher;
+	}
+	return hasher;
+}
+
+/*
+ * The hashes of an array's elements.  Null elements have none.
+ */
+typedef struct BloomArrayHashes
+{
+	uint64	   *hashes;
+	uint64		nhashes;
+	bool		has_nulls;
+} BloomArrayHashes;
+
+static BloomArrayHashes
+HashArray(const BloomHasher *hasher, ArrayType *array, uint64 seed)
+{
+	BloomArrayHashes result = {0};
+	TypeCacheEntry *typentry = lookup_type_cache(ARR_ELEMTYPE(array), 0);
+	Datum	   *keys;
+	bool	   *nulls;
+	int			nkeys;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), typentry->typlen,
+					  typentry->typbyval, typentry->typalign,
+					  &keys, &nulls, &nkeys);
+	result.hashes = palloc(Max(nkeys, 1) * sizeof(uint64));
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (nulls[i])
+			result.has_nulls = true;
+		else
+			result.hashes[result.nhashes++] = BloomHashDatum(hasher, keys[i],
+															 seed);
+	}
+	pfree(keys);
+	pfree(nulls);
+	return result;
+}
+
+/*
+ * bloom_add
+ *		The filter with one more key.
+ */
+PG_FUNCTION_INFO_V1(bloom_add);
+Datum
+bloom_add(PG_FUNCTION_ARGS)
+{
+	const BloomHasher *hasher;
+	const Bloom *filter;
+	uint64		hash;
+
+	/* not STRICT; a null key leaves the filter as it is */
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	filter = PG_GETARG_BLOOM_P(0);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_BLOOM_P(filter);
+
+	hasher = CallSiteHasher(fcinfo, 1, false);
+	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), filter->seed);
+	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, hasher->key_type));
+}
+
+/*
+ * bloom_add_all
+ *		The filter with all elements of an array.
+ */
+PG_FUNCTION_INFO_V1(bloom_add_all);
+Datum
+bloom_add_all(PG_FUNCTION_ARGS)
+{
+	const BloomHasher *hasher;
+	const Bloom *filter;
+	BloomArrayHashes keys;
+
+	/* not STRICT; a null array leaves the filter as it is */
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	filter = PG_GETARG_BLOOM_P(0);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_BLOOM_P(filter);
+
+	hasher = CallSiteHasher(fcinfo, 1, true);
+	keys = HashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
+	if (keys.nhashes == 0)
+		PG_RETURN_BLOOM_P(filter);
+	keys.nhashes = BloomSortHashes(keys.hashes, keys.nhashes);
+	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nhashes,
+									 hasher->key_type));
+}
+
+/* ----------------------------------------------------------------
+ *							MEMBERSHIP
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Does the filter in one argument possibly contain the key in the other?
+ */
+static Datum
+TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
+{
+	const BloomHasher *hasher = CallSiteHasher(fcinfo, key_argno, false);
+	const Bloom *filter = PG_GETARG_BLOOM_P(filter_argno);
+	uint64		hash;
+
+	BloomCheckKeyType(filter, hasher->key_type);
+	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(key_argno), filter->seed);
+	PG_RETURN_BOOL(BloomTestHash(filter, hash));
+}
+
+/*
+ * bloom_contains
+ *		Does the filter possibly contain the key?  (bloom @> anyelement)
+ *
+ * False means that the key was certainly never added.  True may be a false
+ * positive, at about the rate that the filter was sized for.
+ */
+PG_FUNCTION_INFO_V1(bloom_contains);
+Datum
+bloom_contains(PG_FUNCTION_ARGS)
+{
+	return TestKey(fcinfo, 0, 1);
+}
+
+/*
+ * bloom_contained
+ *		Is the key possibly contained in the filter?  (anyelement <@ bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_contained);
+Datum
+bloom_contained(PG_FUNCTION_ARGS)
+{
+	return TestKey(fcinfo, 1, 0);
+}
+
+/*
+ * Test the elements of an array until one gives the decisive answer.
+ *
+ * Null elements count as in ALL and ANY: if no other element decides, the
+ * result is null.
+ */
+static Datum
+TestArray(FunctionCallInfo fcinfo, bool decisive)
+{
+	const BloomHasher *hasher = CallSiteHasher(fcinfo, 1, true);
+	const Bloom *filter = PG_GETARG_BLOOM_P(0);
+	BloomArrayHashes keys;
+
+	BloomCheckKeyType(filter, hasher->key_type);
+	keys = HashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
+	for (uint64 i = 0; i < keys.nhashes; i++)
+	{
+		if (BloomTestHash(filter, keys.hashes[i]) == decisive)
+			PG_RETURN_BOOL(decisive);
+	}
+	if (keys.has_nulls)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(!decisive);
+}
+
+/*
+ * bloom_contains_all
+ *		Is every element of the array possibly contained?
+ */
+PG_FUNCTION_INFO_V1(bloom_contains_all);
+Datum
+bloom_contains_all(PG_FUNCTION_ARGS)
+{
+	return TestArray(fcinfo, false);
+}
+
+/*
+ * bloom_contains_any
+ *		Is some element of the array possibly contained?
+ */
+PG_FUNCTION_INFO_V1(bloom_contains_any);
+Datum
+bloom_contains_any(PG_FUNCTION_ARGS)
+{
+	return TestArray(fcinfo, true);
+}
+
+/* ----------------------------------------------------------------
+ *							SET OPERATIONS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * bloom_superset
+ *		Is every bit of the right filter set in the left one?  (bloom @> bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_superset);
+Datum
+bloom_superset(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(BloomContainsFilter(PG_GETARG_BLOOM_P(0),
+									   PG_GETARG_BLOOM_P(1)));
+}
+
+/*
+ * bloom_subset
+ *		Is every bit of the left filter set in the right one?  (bloom <@ bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_subset);
+Datum
+bloom_subset(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(BloomContainsFilter(PG_GETARG_BLOOM_P(1),
+									   PG_GETARG_BLOOM_P(0)));
+}
+
+/*
+ * bloom_union
+ *		The filter of the keys of both.  (bloom | bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_union);
+Datum
+bloom_union(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BLOOM_P(BloomUnion(PG_GETARG_BLOOM_P(0), PG_GETARG_BLOOM_P(1)));
+}
+
+/*
+ * bloom_intersect
+ *		A filter of the keys that are in both.  (bloom & bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_intersect);
+Datum
+bloom_intersect(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BLOOM_P(BloomIntersect(PG_GETARG_BLOOM_P(0),
+									 PG_GETARG_BLOOM_P(1)));
+}
+
+/*
+ * bloom_fit
+ *		The filter with no more bits than its keys need.
+ */
+PG_FUNCTION_INFO_V1(bloom_fit);
+Datum
+bloom_fit(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BLOOM_P(BloomFit(PG_GETARG_BLOOM_P(0), PG_GETARG_FLOAT8(1)));
+}
+
+/* An operator class's functions must not leak. */
+static bool
+ArgsAreEqual(FunctionCallInfo fcinfo)
+{
+	Bloom	   *a = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
+	Bloom	   *b = unconstify(Bloom *, PG_GETARG_BLOOM_P(1));
+	bool		equal = BloomEquals(a, b);
+
+	PG_FREE_IF_COPY(a, 0);
+	PG_FREE_IF_COPY(b, 1);
+	return equal;
+}
+
+/*
+ * bloom_eq
+ *		Same shape and same bits?  (bloom = bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_eq);
+Datum
+bloom_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(ArgsAreEqual(fcinfo));
+}
+
+/*
+ * bloom_ne
+ *		Different shape or different bits?  (bloom <> bloom)
+ */
+PG_FUNCTION_INFO_V1(bloom_ne);
+Datum
+bloom_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!ArgsAreEqual(fcinfo));
+}
+
+/* The hash of the first argument. */
+static uint64
+HashArg(FunctionCallInfo fcinfo)
+{
+	Bloom	   *filter = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
+	uint64		hash = BloomContentHash(filter);
+
+	PG_FREE_IF_COPY(filter, 0);
+	return hash;
+}
+
+/*
+ * bloom_hash
+ *		Hash function of the hash operator class.
+ */
+PG_FUNCTION_INFO_V1(bloom_hash);
+Datum
+bloom_hash(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_UINT32((uint32) HashArg(fcinfo));
+}
+
+/*
+ * bloom_hash_extended
+ *		The same with 64 bits and a seed; with seed 0, the low half is equal.
+ */
+PG_FUNCTION_INFO_V1(bloom_hash_extended);
+Datum
+bloom_hash_extended(PG_FUNCTION_ARGS)
+{
+	uint64		seed = (uint64) PG_GETARG_INT64(1);
+	uint64		hash = HashArg(fcinfo);
+
+	if (seed != 0)
+		hash = BloomHashInt64((int64) hash, seed);
+	PG_RETURN_UINT64(hash);
+}
+
+/* ----------------------------------------------------------------
+ *							INSPECTION
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * bloom_cardinality
+ *		About how many distinct keys does the filter hold?
+ */
+PG_FUNCTION_INFO_V1(bloom_cardinality);
+Datum
+bloom_cardinality(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) rint(BloomCardinality(PG_GETARG_BLOOM_P(0))));
+}
+
+/*
+ * bloom_union_cardinality
+ *		About how many distinct keys are in one filter or the other?
+ */
+PG_FUNCTION_INFO_V1(bloom_union_cardinality);
+Datum
+bloom_union_cardinality(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) rint(BloomUnionCardinality(PG_GETARG_BLOOM_P(0),
+													   PG_GETARG_BLOOM_P(1))));
+}
+
+/*
+ * Keys in both filters, by inclusion and exclusion; each estimate has its own
+ * error, so that the difference is kept where it can be.
+ */
+static double
+IntersectCardinality(const Bloom *a, const Bloom *b, double in_either)
+{
+	double		in_a = BloomCardinality(a);
+	double		in_b = BloomCardinality(b);
+	double		in_both = in_a + in_b - in_either;
+
+	return Max(0, Min(in_both, Min(in_a, in_b)));
+}
+
+/*
+ * bloom_intersect_cardinality
+ *		About how many distinct keys are in both filters?
+ */
+PG_FUNCTION_INFO_V1(bloom_intersect_cardinality);
+Datum
+bloom_intersect_cardinality(PG_FUNCTION_ARGS)
+{
+	const Bloom *a = PG_GETARG_BLOOM_P(0);
+	const Bloom *b = PG_GETARG_BLOOM_P(1);
+	double		in_either = BloomUnionCardinality(a, b);
+
+	PG_RETURN_INT64((int64) rint(IntersectCardinality(a, b, in_either)));
+}
+
+/*
+ * bloom_jaccard
+ *		The keys in both filters as a fraction of those in either.
+ *
+ * Two empty filters are equal, so that this is 1.
+ */
+PG_FUNCTION_INFO_V1(bloom_jaccard);
+Datum
+bloom_jaccard(PG_FUNCTION_ARGS)
+{
+	const Bloom *a = PG_GETARG_BLOOM_P(0);
+	const Bloom *b = PG_GETARG_BLOOM_P(1);
+	double		in_either = BloomUnionCardinality(a, b);
+
+	if (in_either == 0)
+		PG_RETURN_FLOAT8(1);
+	PG_RETURN_FLOAT8(IntersectCardinality(a, b, in_either) / in_either);
+}
+
+/*
+ * bloom_is_empty
+ *		Was no key ever added?
+ */
+PG_FUNCTION_INFO_V1(bloom_is_empty);
+Datum
+bloom_is_empty(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(PG_GETARG_BLOOM_P(0)->count == 0);
+}
+
+/*
+ * bloom_info
+ *		All that there is to know of a filter, as one row.
+ */
+PG_FUNCTION_INFO_V1(bloom_info);
+Datum
+bloom_info(PG_FUNCTION_ARGS)
+{
+	const Bloom *filter = PG_GETARG_BLOOM_P(0);
+	double		fill = 0;
+	Datum		values[11];
+	bool		nulls[11] = {false};
+
+	if (BloomHasShape(filter))
+		fill = BloomBitsSet(filter) / (double) BloomBits(filter);
+
+	values[0] = ObjectIdGetDatum(filter->key_type);
+	nulls[0] = !OidIsValid(filter->key_type);
+	values[1] = Int64GetDatum((int64) BloomBits(filter));
+	values[2] = Int32GetDatum(filter->hashes);
+	values[3] = Int64GetDatum((int64) filter->seed);
+	values[4] = Int64GetDatum((int64) filter->capacity);
+	values[5] = Float8GetDatum(filter->fp_prob);
+	values[6] = Int64GetDatum((int64) rint(BloomCardinality(filter)));
+	values[7] = Float8GetDatum(BloomRateNow(filter));
+	values[8] = Float8GetDatum(fill);
+	values[9] = Int64GetDatum((int64) VARSIZE(filter));
+	values[10] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" : "bits");
+	return ReturnRow(fcinfo, values, nulls);
+}

@@ -1,0 +1,393 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloom_agg.c
+ *		The aggregates' transition, combine and final functions.
+ *
+ * bloom_agg exists once for each of the common key types, with a flat state
+ * of type bloom and a combine function, and once for anyelement, with a state
+ * of type internal and no combine function.  Distributed engines aggregate in
+ * parts only what is of the first kind, and call it without an expression
+ * tree and without anything kept between the rows; so those functions know
+ * the key type themselves.
+ *
+ * Each has three forms, told apart by their number of arguments:
+ *
+ *		(state, key)						collect the keys, size the filter
+ *		(state, key, fp_prob)				at the end
+ *		(state, key, capacity, fp_prob)		a shape given beforehand
+ *
+ * and a fourth of another name, (state, key, filter), that starts with a copy
+ * of a filter.  What is not the key is looked at on the first row only.
+ *
+ * None of them is strict.  A group whose keys are all null still has a shape.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/date.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "bloom_fetch.h"
+#include "bloom_hash.h"
+#include "bloom_state.h"
+
+/* ----------------------------------------------------------------
+ *							CALLS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * The context that a state lives in.  An error, if this is no aggregate: the
+ * state is changed in place, which would be wrong for any other value.
+ */
+static inline MemoryContext
+StateContext(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (unlikely(!AggCheckCallContext(fcinfo, &context)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("function %u is called outside of an aggregate",
+						fcinfo->flinfo->fn_oid),
+				 errhint("Use bloom_add, bloom_union or bloom_intersect for single values.")));
+	return context;
+}
+
+static void
+CheckNotNull(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+}
+
+/*
+ * The state that the arguments of the first row ask for.
+ */
+static pg_noinline Bloom *
+FirstState(FunctionCallInfo fcinfo)
+{
+	BloomShape	shape;
+
+	switch (PG_NARGS())
+	{
+		case 2:
+			shape = BloomShapeForCollecting(BLOOM_DEFAULT_FP_PROB);
+			break;
+		case 3:
+			CheckNotNull(fcinfo, 2, "fp_prob");
+			shape = BloomShapeForCollecting(PG_GETARG_FLOAT8(2));
+			break;
+		default:
+			CheckNotNull(fcinfo, 2, "capacity");
+			CheckNotNull(fcinfo, 3, "fp_prob");
+			shape = BloomShapeForCapacity(PG_GETARG_INT64(2),
+										  PG_GETARG_FLOAT8(3), 0);
+			break;
+	}
+	return BloomStateMake(&shape);
+}
+
+/*
+ * The state that starts with a copy of a filter.
+ */
+static pg_noinline Bloom *
+FirstStateInto(FunctionCallInfo fcinfo)
+{
+	const Bloom *filter;
+
+	CheckNotNull(fcinfo, 2, "filter");
+	filter = PG_GETARG_BLOOM_P(2);
+	BloomCheckHasShape(filter);
+	return BloomStateFrom(filter);
+}
+
+/* Remember the type of the first key, and insist on it. */
+static inline void
+NoteKeyType(Bloom *state, Oid key_type)
+{
+	if (unlikely(state->key_type != key_type))
+	{
+		BloomCheckKeyType(state, key_type);
+		state->key_type = key_type;
+	}
+}
+
+/* Does this call's aggregate know its shape? */
+#define WhenFull() \
+	(PG_NARGS() == 4 ? BLOOM_TURN_INTO_BITS : BLOOM_FAIL_WHEN_FULL)
+
+/* ----------------------------------------------------------------
+ *							TRANSITION, BY KEY TYPE
+ *
+ * A function for each key type, with its hash inlined, since a switch or a
+ * call per row would be most of the cost.
+ * ----------------------------------------------------------------
+ */
+
+#define TRANSITION_BODY(first_state, when_full, get_hash) \
+	Bloom	   *state; \
+	Oid			key_type; \
+	uint64		hash; \
+ \
+	(void) StateContext(fcinfo); \
+	if (likely(!PG_ARGISNULL(0))) \
+		state = (Bloom *) PG_GETARG_POINTER(0); \
+	else \
+		state = first_state(fcinfo); \
+	if (PG_ARGISNULL(1)) \
+		PG_RETURN_POINTER(state); \
+	get_hash; \
+	NoteKeyType(state, key_type); \
+	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full))
+
+#define TRANSITION_FUNCTIONS(name, get_hash) \
+PG_FUNCTION_INFO_V1(bloom_agg_trans_##name); \
+Datum \
+bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
+{ \
+	TRANSITION_BODY(FirstState, WhenFull(), get_hash); \
+} \
+PG_FUNCTION_INFO_V1(bloom_agg_into_trans_##name); \
+Datum \
+bloom_agg_into_trans_##name(PG_FUNCTION_ARGS) \
+{ \
+	TRANSITION_BODY(FirstStateInto, BLOOM_TURN_INTO_BITS, get_hash); \
+} \
+extern int	bloom_no_such_symbol	/* swallow a semicolon */
+
+#define FIXED(type, hash_function, value) \
+	key_type = type; \
+	hash = hash_function(value, state->seed)
+
+#define COLLATED \
+	hash = BloomHashText(PG_GETARG_DATUM(1), PG_GET_COLLATION(), \
+						 state->seed, &key_type)
+
+TRANSITION_FUNCTIONS(int2, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT16(1)));
+TRANSITION_FUNCTIONS(int4, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT32(1)));
+TRANSITION_FUNCTIONS(int8, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT64(1)));
+TRANSITION_FUNCTIONS(text, COLLATED);
+TRANSITION_FUNCTIONS(uuid, FIXED(UUIDOID, BloomHashUuid, PG_GETARG_UUID_P(1)));
+TRANSITION_FUNCTIONS(bytea, FIXED(BYTEAOID, BloomHashVarlena, PG_GETARG_DATUM(1)));
+TRANSITION_FUNCTIONS(numeric, FIXED(NUMERICOID, BloomHashNumeric, PG_GETARG_DATUM(1)));
+TRANSITION_FUNCTIONS(float8, FIXED(FLOAT8OID, BloomHashFloat64, PG_GETARG_FLOAT8(1)));
+TRANSITION_FUNCTIONS(date, FIXED(DATEOID, BloomHashInt32, PG_GETARG_DATEADT(1)));
+TRANSITION_FUNCTIONS(timestamp, FIXED(TIMESTAMPOID, BloomHashInt64, PG_GETARG_TIMESTAMP(1)));
+TRANSITION_FUNCTIONS(timestamptz, FIXED(TIMESTAMPTZOID, BloomHashInt64, PG_GETARG_TIMESTAMPTZ(1)));
+
+/* ----------------------------------------------------------------
+ *							TRANSITION, ANY OTHER TYPE
+ *
+ * Here the state is internal: nobody copies it for us, so that it has to grow
+ * in its own context.
+ * ----------------------------------------------------------------
+ */
+
+static Datum
+TransitionAny(FunctionCallInfo fcinfo,
+			  Bloom *(*first_state) (FunctionCallInfo),
+			  BloomWhenFull when_full)
+{
+	MemoryContext context = StateContext(fcinfo);
+	MemoryContext oldcontext;
+	BloomHasher *hasher = fcinfo->flinfo->fn_extra;
+	Bloom	   *state = PG_ARGISNULL(0) ? NULL : (Bloom *) PG_GETARG_POINTER(0);
+	Bloom	   *grown;
+	uint64		hash;
+
+	if (state == NULL)
+	{
+		Bloom	   *first = first_state(fcinfo);
+
+		oldcontext = MemoryContextSwitchTo(context);
+		state = BloomCopy(first);
+		MemoryContextSwitchTo(oldcontext);
+	}
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(state);
+
+	if (hasher == NULL)
+	{
+		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+									sizeof(BloomHasher));
+		BloomHasherInit(hasher, get_fn_expr_argtype(fcinfo->flinfo, 1),
+						PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra = hasher;
+	}
+	NoteKeyType(state, hasher->key_type);
+	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), state->seed);
+
+	oldcontext = MemoryContextSwitchTo(context);
+	grown = BloomStateAdd(state, hash, when_full);
+	MemoryContextSwitchTo(oldcontext);
+	if (grown != state)
+		pfree(state);
+	PG_RETURN_POINTER(grown);
+}
+
+PG_FUNCTION_INFO_V1(bloom_agg_trans_any);
+Datum
+bloom_agg_trans_any(PG_FUNCTION_ARGS)
+{
+	return TransitionAny(fcinfo, FirstState, WhenFull());
+}
+
+PG_FUNCTION_INFO_V1(bloom_agg_into_trans_any);
+Datum
+bloom_agg_into_trans_any(PG_FUNCTION_ARGS)
+{
+	return TransitionAny(fcinfo, FirstStateInto, BLOOM_TURN_INTO_BITS);
+}
+
+/* ----------------------------------------------------------------
+ *							COMBINE
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * The second argument of a combine function added to the first; each may be
+ * null.
+ */
+static Datum
+Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
+{
+	Bloom	   *state;
+
+	(void) StateContext(fcinfo);
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		return PG_GETARG_DATUM(0);
+	}
+	if (PG_ARGISNULL(0))
+		return PointerGetDatum(BloomFetchState(PG_GETARG_DATUM(1)));
+
+	state = (Bloom *) PG_GETARG_POINTER(0);
+	return PointerGetDatum(BloomStateMerge(state,
+										   BloomFetchState(PG_GETARG_DATUM(1)),
+										   when_full));
+}
+
+/*
+ * bloom_agg_combine
+ *		Combine partial states of a given shape.
+ */
+PG_FUNCTION_INFO_V1(bloom_agg_combine);
+Datum
+bloom_agg_combine(PG_FUNCTION_ARGS)
+{
+	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
+}
+
+/*
+ * bloom_agg_collect_combine
+ *		Combine partial states whose shape is made at the end.
+ */
+PG_FUNCTION_INFO_V1(bloom_agg_collect_combine);
+Datum
+bloom_agg_collect_combine(PG_FUNCTION_ARGS)
+{
+	return Combine(fcinfo, BLOOM_FAIL_WHEN_FULL);
+}
+
+/*
+ * bloom_union_agg_trans
+ *		Add a filter, unless it is null.  Combines states as well.
+ */
+PG_FUNCTION_INFO_V1(bloom_union_agg_trans);
+Datum
+bloom_union_agg_trans(PG_FUNCTION_ARGS)
+{
+	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
+}
+
+/*
+ * bloom_intersect_agg_trans
+ *		Keep what a filter holds as well, unless it is null.  Combines states
+ *		as well.
+ */
+PG_FUNCTION_INFO_V1(bloom_intersect_agg_trans);
+Datum
+bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
+{
+	(void) StateContext(fcinfo);
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		return PG_GETARG_DATUM(0);
+	}
+	if (PG_ARGISNULL(0))
+		return PointerGetDatum(PG_GETARG_BLOOM_P(1));
+	PG_RETURN_BLOOM_P(BloomIntersect((Bloom *) PG_GETARG_POINTER(0),
+									 PG_GETARG_BLOOM_P(1)));
+}
+
+/* ----------------------------------------------------------------
+ *							FINAL
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Warn of a filter that holds more keys than its capacity: once for each
+ * aggregate of a query, not for each group.
+ */
+static void
+WarnIfOverfull(FunctionCallInfo fcinfo, const Bloom *filter)
+{
+	static const char warned[] = "warned";
+
+	if (fcinfo->flinfo->fn_extra != NULL || !BloomIsOverfull(filter))
+		return;
+	fcinfo->flinfo->fn_extra = unconstify(char *, &warned[0]);
+	ereport(WARNING,
+			(errmsg("Bloom filter holds more keys than its capacity"),
+			 errdetail("It holds about %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
+					   BloomCardinality(filter), filter->capacity,
+					   BloomRateNow(filter), filter->fp_prob),
+			 errhint("Name a larger capacity.")));
+}
+
+/*
+ * bloom_agg_final
+ *		The filter that a state of a given shape stands for.
+ *
+ * For a state of type bloom and one of type internal, which are the same.
+ * Over no rows at all, that is an empty filter without a shape.
+ */
+PG_FUNCTION_INFO_V1(bloom_agg_final);
+Datum
+bloom_agg_final(PG_FUNCTION_ARGS)
+{
+	const Bloom *filter;
+
+	(void) StateContext(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_BLOOM_P(BloomMakeShapeless());
+	filter = BloomStatePublish((Bloom *) PG_GETARG_POINTER(0));
+	WarnIfOverfull(fcinfo, filter);
+	PG_RETURN_BLOOM_P(filter);
+}
+
+/*
+ * bloom_agg_fit_final
+ *		The filter for the keys that a state has collected.
+ */
+PG_FUNCTION_INFO_V1(bloom_agg_fit_final);
+Datum
+bloom_agg_fit_final(PG_FUNCTION_ARGS)
+{
+	(void) StateContext(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_BLOOM_P(BloomMakeShapeless());
+	PG_RETURN_BLOOM_P(BloomStatePublishFitted((Bloom *) PG_GETARG_POINTER(0)));
+}

@@ -1,0 +1,336 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloom_hash.c
+ *		From a key, which is a Datum of some type, to its 64-bit hash.
+ *
+ * Canonical bytes
+ * ---------------
+ *
+ * A key is reduced to canonical bytes, such that keys that are equal by their
+ * types' operators have the same bytes, and these are hashed by XXH3 with the
+ * filter's seed.  For the common built-in types we write the bytes ourselves,
+ * and promise never to change them (docs/format.md): stored filters depend on
+ * it.  The server's own hash functions make no such promise.
+ *
+ *		int2, int4, int8			8 bytes, little-endian int64
+ *		float4, float8				8 bytes, little-endian double
+ *		bool						1 byte
+ *		date						4 bytes, little-endian
+ *		timestamp[tz], time			8 bytes, little-endian
+ *		uuid						16 bytes
+ *		text, varchar, name, char(n)	their bytes, without trailing blanks
+ *									for char(n)
+ *		bytea						its bytes
+ *		enum						the bytes of its label
+ *		any other type				8 bytes, little-endian: the result of the
+ *									type's extended hash function
+ *
+ * Text under a nondeterministic collation belongs to the last line: only the
+ * collation's own hash function knows which strings are equal.
+ *
+ * A hash of zero is replaced by one, so that zero can mean "no hash".
+ *
+ * Key types
+ * ---------
+ *
+ * A filter remembers what type its keys have, and takes no others.  Types
+ * whose equal values hash alike share a key type: int8 stands for all
+ * integers, float8 for floats, text for text, varchar, name and char(n), and
+ * otherwise the input type of the hash operator class, such as inet for cidr.
+ * Only OIDs of built-in types are ever kept, since others differ from server
+ * to server: all enums are anyenum, all composites record, and a type from an
+ * extension is BLOOM_KEY_OTHER.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_enum.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "bloom_hash.h"
+#include "compat.h"
+
+/*
+ * Is equality under this collation equality of bytes?
+ */
+static bool
+CollationIsDeterministic(Oid collation)
+{
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation to use for hashing the key"),
+				 errhint("Use the COLLATE clause to set the collation explicitly.")));
+	if (collation == DEFAULT_COLLATION_OID || collation == C_COLLATION_OID)
+		return true;
+	return get_collation_isdeterministic(collation);
+}
+
+/*
+ * BloomHasherInit
+ *		Find out how keys of a type are hashed.
+ *
+ * An error, if there is no way.  The hasher may be kept as long as the type
+ * cache, that is for the session.
+ */
+void
+BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
+{
+	Oid			base = getBaseType(type);
+
+	hasher->type = type;
+	hasher->collation = collation;
+	hasher->typentry = NULL;
+
+	switch (base)
+	{
+		case INT2OID:
+			hasher->kind = BLOOM_KEY_INT2;
+			hasher->key_type = INT8OID;
+			return;
+		case INT4OID:
+			hasher->kind = BLOOM_KEY_INT4;
+			hasher->key_type = INT8OID;
+			return;
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case TIMEOID:
+			hasher->kind = BLOOM_KEY_INT8;
+			hasher->key_type = base;
+			return;
+		case FLOAT4OID:
+			hasher->kind = BLOOM_KEY_FLOAT4;
+			hasher->key_type = FLOAT8OID;
+			return;
+		case FLOAT8OID:
+			hasher->kind = BLOOM_KEY_FLOAT8;
+			hasher->key_type = FLOAT8OID;
+			return;
+		case BOOLOID:
+			hasher->kind = BLOOM_KEY_BOOL;
+			hasher->key_type = BOOLOID;
+			return;
+		case DATEOID:
+			hasher->kind = BLOOM_KEY_DATE;
+			hasher->key_type = DATEOID;
+			return;
+		case UUIDOID:
+			hasher->kind = BLOOM_KEY_UUID;
+			hasher->key_type = UUIDOID;
+			return;
+		case BYTEAOID:
+			hasher->kind = BLOOM_KEY_VARLENA;
+			hasher->key_type = BYTEAOID;
+			return;
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case NAMEOID:
+			if (!CollationIsDeterministic(collation))
+				break;
+			hasher->kind = base == BPCHAROID ? BLOOM_KEY_BPCHAR :
+				base == NAMEOID ? BLOOM_KEY_NAME : BLOOM_KEY_VARLENA;
+			hasher->key_type = TEXTOID;
+			return;
+		default:
+			break;
+	}
+
+	hasher->typentry = lookup_type_cache(base,
+										 TYPECACHE_HASH_OPFAMILY |
+										 TYPECACHE_HASH_EXTENDED_PROC |
+										 TYPECACHE_HASH_EXTENDED_PROC_FINFO);
+
+	if (hasher->typentry->typtype == TYPTYPE_ENUM)
+	{
+		hasher->kind = BLOOM_KEY_ENUM;
+		hasher->key_type = ANYENUMOID;
+		return;
+	}
+
+	if (!OidIsValid(hasher->typentry->hash_extended_proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify an extended hash function for type %s",
+						format_type_be(type)),
+				 errdetail("A Bloom filter holds hashes of its keys."),
+				 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
+
+	hasher->kind = BLOOM_KEY_HASHED;
+
+	/*
+	 * An operator class over a polymorphic type (arrays, ranges) serves many
+	 * types; then we know the type better ourselves, if it is built in.
+	 */
+	if (type_is_collatable(base) && OidIsValid(collation) &&
+		!CollationIsDeterministic(collation))
+		hasher->key_type = BLOOM_KEY_OTHER;
+	else if (get_typtype(hasher->typentry->hash_opintype) == TYPTYPE_PSEUDO &&
+			 base < FirstGenbkiObjectId)
+		hasher->key_type = base;
+	else if (hasher->typentry->hash_opintype < FirstGenbkiObjectId)
+		hasher->key_type = hasher->typentry->hash_opintype;
+	else
+		hasher->key_type = BLOOM_KEY_OTHER;
+}
+
+/*
+ * BloomHashBytes
+ *		Hash canonical bytes of any length.
+ */
+uint64
+BloomHashBytes(const void *bytes, Size len, uint64 seed)
+{
+	return BloomHashNotZero(XXH3_64bits_withSeed(bytes, len, seed));
+}
+
+/*
+ * BloomHashVarlena
+ *		Hash the bytes of a varlena, which may be stored out of line.
+ */
+uint64
+BloomHashVarlena(Datum key, uint64 seed)
+{
+	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(key);
+	uint64		hash = BloomHashBytes(VARDATA_ANY(bytes),
+									  VARSIZE_ANY_EXHDR(bytes), seed);
+
+	if ((Pointer) bytes != DatumGetPointer(key))
+		pfree(bytes);
+	return hash;
+}
+
+/*
+ * BloomHashText
+ *		Hash a text, and say what key type it is under this collation.
+ *
+ * For callers that have no place to keep a hasher.
+ */
+uint64
+BloomHashText(Datum key, Oid collation, uint64 seed, Oid *key_type)
+{
+	BloomHasher hasher;
+
+	if (likely(CollationIsDeterministic(collation)))
+	{
+		*key_type = TEXTOID;
+		return BloomHashVarlena(key, seed);
+	}
+	BloomHasherInit(&hasher, TEXTOID, collation);
+	*key_type = hasher.key_type;
+	return BloomHashDatum(&hasher, key, seed);
+}
+
+/*
+ * BloomHashNumeric
+ *		Hash a numeric.  What its type's operator class does, without a lookup.
+ */
+uint64
+BloomHashNumeric(Datum key, uint64 seed)
+{
+	Datum		hash = DirectFunctionCall2(hash_numeric_extended, key,
+										   UInt64GetDatum(0));
+
+	return BloomHashInt64((int64) DatumGetUInt64(hash), seed);
+}
+
+/*
+ * Hash an enum value by its label: its OID differs from server to server.
+ */
+static uint64
+BloomHashEnum(Oid value, uint64 seed)
+{
+	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
+	const char *label;
+	uint64		hash;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid internal value for enum: %u", value)));
+	label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
+	hash = BloomHashBytes(label, strlen(label), seed);
+	ReleaseSysCache(tuple);
+	return hash;
+}
+
+/*
+ * Hash a char(n): its trailing blanks are padding.
+ */
+static uint64
+BloomHashBpchar(Datum key, uint64 seed)
+{
+	BpChar	   *padded = (BpChar *) PG_DETOAST_DATUM_PACKED(key);
+	char	   *bytes = VARDATA_ANY(padded);
+	uint64		hash = BloomHashBytes(bytes,
+									  bpchartruelen(bytes, VARSIZE_ANY_EXHDR(padded)),
+									  seed);
+
+	if ((Pointer) padded != DatumGetPointer(key))
+		pfree(padded);
+	return hash;
+}
+
+/*
+ * BloomHashDatum
+ *		Hash a key.
+ */
+uint64
+BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
+{
+	switch (hasher->kind)
+	{
+		case BLOOM_KEY_INT2:
+			return BloomHashInt64(DatumGetInt16(key), seed);
+		case BLOOM_KEY_INT4:
+			return BloomHashInt64(DatumGetInt32(key), seed);
+		case BLOOM_KEY_INT8:
+			return BloomHashInt64(DatumGetInt64(key), seed);
+		case BLOOM_KEY_FLOAT4:
+			return BloomHashFloat64(DatumGetFloat4(key), seed);
+		case BLOOM_KEY_FLOAT8:
+			return BloomHashFloat64(DatumGetFloat8(key), seed);
+		case BLOOM_KEY_BOOL:
+			{
+				uint8		byte = DatumGetBool(key) ? 1 : 0;
+
+				return BloomHashBytes(&byte, 1, seed);
+			}
+		case BLOOM_KEY_DATE:
+			return BloomHashInt32(DatumGetInt32(key), seed);
+		case BLOOM_KEY_UUID:
+			return BloomHashUuid(DatumGetPointer(key), seed);
+		case BLOOM_KEY_VARLENA:
+			return BloomHashVarlena(key, seed);
+		case BLOOM_KEY_BPCHAR:
+			return BloomHashBpchar(key, seed);
+		case BLOOM_KEY_NAME:
+			{
+				const char *name = NameStr(*DatumGetName(key));
+
+				return BloomHashBytes(name, strlen(name), seed);
+			}
+		case BLOOM_KEY_ENUM:
+			return BloomHashEnum(DatumGetObjectId(key), seed);
+		case BLOOM_KEY_HASHED:
+			{
+				Datum		hash;
+
+				hash = FunctionCall2Coll(&hasher->typentry->hash_extended_proc_finfo,
+										 hasher->collation, key,
+										 UInt64GetDatum(0));
+				return BloomHashInt64((int64) DatumGetUInt64(hash), seed);
+			}
+	}
+	elog(ERROR, "unrecognized key kind: %d", (int) hasher->kind);
+	return 0;
+}

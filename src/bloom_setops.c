@@ -1,0 +1,815 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloom_setops.c
+ *		Operations on filters as sets: add, test, compare, combine, fit.
+ *
+ * A filter stands for the set of its bits, in whichever form it holds them.
+ * Two filters in keys form are merged or compared as lists of hashes; when
+ * one of two is in bits form, the other is turned into bits as well, which
+ * takes no more memory than the first has taken already.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+
+#include "bloom_setops.h"
+
+/* Keys that are worked on between two looks for a cancel request */
+#define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
+
+/* ----------------------------------------------------------------
+ *							CHECKS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomCheckKeyType
+ *		An error, unless the filter can hold keys of this key type.
+ */
+void
+BloomCheckKeyType(const Bloom *filter, Oid key_type)
+{
+	if (likely(filter->key_type == key_type) ||
+		filter->key_type == InvalidOid || key_type == InvalidOid)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("key type %s does not match the Bloom filter's key type %s",
+					format_type_be(key_type), format_type_be(filter->key_type)),
+			 errdetail("Keys of different types hash differently, even where they are equal."),
+			 errhint("Cast the key to the type of the keys in the filter.")));
+}
+
+/*
+ * BloomCheckHasShape
+ *		An error, if the filter can hold no keys.
+ */
+void
+BloomCheckHasShape(const Bloom *filter)
+{
+	if (likely(BloomHasShape(filter)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot add keys to a Bloom filter without a shape"),
+			 errdetail("The filter was aggregated from no rows, so that its size is not known."),
+			 errhint("Start from bloom_empty(capacity, fp_prob), or build the union with such a filter.")));
+}
+
+/*
+ * BloomCheckCombinable
+ *		An error, unless bits mean the same in both filters.
+ */
+void
+BloomCheckCombinable(const Bloom *a, const Bloom *b)
+{
+	if (!BloomHasShape(a) || !BloomHasShape(b))
+		return;
+	if (!BloomShapeEquals(a, b))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot combine Bloom filters of different shapes"),
+				 errdetail("One filter has " UINT64_FORMAT " bits, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " bits, %d hashes and seed " INT64_FORMAT ".",
+						   BloomBits(a), a->hashes, (int64) a->seed,
+						   BloomBits(b), b->hashes, (int64) b->seed),
+				 errhint("Build both filters with the same capacity, fp_prob and seed.")));
+	if (a->key_type != b->key_type &&
+		a->key_type != InvalidOid && b->key_type != InvalidOid)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot combine Bloom filters of different key types"),
+				 errdetail("One filter holds keys of type %s, the other of type %s.",
+						   format_type_be(a->key_type),
+						   format_type_be(b->key_type)),
+				 errhint("Cast the keys to one type when building the filters.")));
+}
+
+/* ----------------------------------------------------------------
+ *							HASHES
+ * ----------------------------------------------------------------
+ */
+
+static int
+CompareHashes(const void *a, const void *b)
+{
+	uint64		left = *(const uint64 *) a;
+	uint64		right = *(const uint64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * BloomSortHashes
+ *		Sort hashes, drop repeats, and give the number that remains.
+ */
+uint64
+BloomSortHashes(uint64 *hashes, uint64 nhashes)
+{
+	uint64		distinct = 0;
+
+	qsort(hashes, nhashes, sizeof(uint64), CompareHashes);
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		if (i == 0 || hashes[i] != hashes[i - 1])
+			hashes[distinct++] = hashes[i];
+	}
+	return distinct;
+}
+
+/*
+ * BloomTestKeys
+ *		Is the hash among these?
+ */
+bool
+BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
+{
+	uint64		low = 0;
+	uint64		high = nkeys;
+
+	while (low < high)
+	{
+		uint64		middle = low + (high - low) / 2;
+
+		if (keys[middle] < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nkeys && keys[low] == hash;
+}
+
+/*
+ * Merge two sorted lists into out, if it is not NULL, and give the number of
+ * distinct hashes.
+ */
+static uint64
+MergeHashes(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+			uint64 *out)
+{
+	uint64		n = 0;
+	uint64		i = 0;
+	uint64		j = 0;
+
+	while (i < na || j < nb)
+	{
+		uint64		next;
+
+		if (j == nb || (i < na && a[i] <= b[j]))
+			next = a[i];
+		else
+			next = b[j];
+		i += i < na && a[i] == next;
+		j += j < nb && b[j] == next;
+		if (out != NULL)
+			out[n] = next;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * BloomSetMany
+ *		Set the bits of many keys in a filter in bits form, in place.
+ *
+ * The count is kept; the caller has made the filter.
+ */
+void
+BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
+{
+	while (nhashes > 0)
+	{
+		uint64		n = Min(nhashes, KEYS_PER_INTERRUPT_CHECK);
+
+		CHECK_FOR_INTERRUPTS();
+		bits->count += BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits),
+										  bits->hashes, hashes, n);
+		hashes += n;
+		nhashes -= n;
+	}
+}
+
+/*
+ * BloomToBits
+ *		A new filter in bits form, also where the content asks for keys.
+ *
+ * Such a filter is for a moment's work.  It must not become a value.
+ */
+Bloom *
+BloomToBits(const Bloom *filter)
+{
+	Bloom	   *bits;
+
+	if (BloomIsBits(filter))
+		return BloomCopy(filter);
+	bits = BloomMakeLike(filter, BLOOM_BITS, BloomBitBytes(filter));
+	BloomSetMany(bits, filter->data, filter->count);
+	return bits;
+}
+
+/*
+ * BloomAdoptCapacity
+ *		Note the larger capacity and fp_prob of two filters of one shape.
+ *
+ * Rounding gives nearby capacities the same shape.  Which one a combination
+ * remembers must not depend on the order.
+ */
+void
+BloomAdoptCapacity(Bloom *filter, const Bloom *other)
+{
+	filter->capacity = Max(filter->capacity, other->capacity);
+	filter->fp_prob = Max(filter->fp_prob, other->fp_prob);
+	if (filter->key_type == InvalidOid)
+		filter->key_type = other->key_type;
+}
+
+/*
+ * BloomAddSorted
+ *		The filter with these hashes, which are ascending and distinct.
+ *
+ * The filter itself, if it has them all.
+ */
+const Bloom *
+BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
+			   Oid key_type)
+{
+	Bloom	   *result;
+	uint64		total;
+
+	BloomCheckHasShape(filter);
+	BloomCheckKeyType(filter, key_type);
+
+	if (BloomIsBits(filter))
+	{
+		uint64		have = 0;
+
+		while (have < nhashes && BloomTestHash(filter, hashes[have]))
+			have++;
+		if (have == nhashes)
+			return filter;
+		result = BloomCopy(filter);
+		BloomSetMany(result, hashes + have, nhashes - have);
+		BloomSetCount(result, result->count);
+		return result;
+	}
+
+	total = MergeHashes(filter->data, filter->count, hashes, nhashes, NULL);
+	if (total == filter->count)
+		return filter;
+	if (BloomHoldsAsKeys(filter->words, total))
+	{
+		result = BloomMakeLike(filter, BLOOM_KEYS, total * sizeof(uint64));
+		result->key_type = key_type;
+		MergeHashes(filter->data, filter->count, hashes, nhashes,
+					result->data);
+		BloomSetCount(result, total);
+		return result;
+	}
+
+	result = BloomToBits(filter);
+	result->key_type = key_type;
+	BloomSetMany(result, hashes, nhashes);
+	BloomSetCount(result, result->count);
+	return result;
+}
+
+/* ----------------------------------------------------------------
+ *							COMPARISON
+ *
+ * Equality is equality of bits.  The form and the list of hashes do not
+ * count: by chance, two different lists can set the same bits.
+ * ----------------------------------------------------------------
+ */
+
+static int
+ComparePositions(const void *a, const void *b)
+{
+	uint32		left = *(const uint32 *) a;
+	uint32		right = *(const uint32 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * Is a list of positions smaller than the bit array?  Then a filter in keys
+ * form is better looked at as such a list.
+ */
+static bool
+IsSparse(const Bloom *filter)
+{
+	return BloomIsKeys(filter) &&
+		filter->count * filter->hashes * sizeof(uint32) <= BloomBitBytes(filter);
+}
+
+/*
+ * The positions of the bits that are set by a filter in keys form, ascending
+ * and distinct.
+ */
+static uint32 *
+SortedPositions(const Bloom *filter, uint64 *npositions)
+{
+	uint64		bits = BloomBits(filter);
+	uint32	   *positions = palloc(Max(filter->count, 1) * filter->hashes *
+								   sizeof(uint32));
+	uint64		n = 0;
+	uint64		distinct = 0;
+
+	for (uint64 i = 0; i < filter->count; i++)
+	{
+		uint64		a = filter->data[i];
+
+		for (int j = 0; j < filter->hashes; j++)
+			positions[n++] = (uint32) BloomNextPosition(&a, bits);
+	}
+	qsort(positions, n, sizeof(uint32), ComparePositions);
+	for (uint64 i = 0; i < n; i++)
+	{
+		if (i == 0 || positions[i] != positions[i - 1])
+			positions[distinct++] = positions[i];
+	}
+	*npositions = distinct;
+	return positions;
+}
+
+/* The filter in bits form: itself, or a copy. */
+static const Bloom *
+AsBits(const Bloom *filter)
+{
+	return BloomIsBits(filter) ? filter : BloomToBits(filter);
+}
+
+/* Free what AsBits has made. */
+static void
+FreeAsBits(const Bloom *bits, const Bloom *filter)
+{
+	if (bits != filter)
+		pfree(unconstify(Bloom *, bits));
+}
+
+static bool
+SameKeys(const Bloom *a, const Bloom *b)
+{
+	return BloomIsKeys(a) && BloomIsKeys(b) && a->count == b->count &&
+		memcmp(a->data, b->data, a->count * sizeof(uint64)) == 0;
+}
+
+/*
+ * BloomEquals
+ *		Same shape, same key type, and same bits?
+ */
+bool
+BloomEquals(const Bloom *a, const Bloom *b)
+{
+	bool		equal;
+
+	if (!BloomShapeEquals(a, b) || a->key_type != b->key_type)
+		return false;
+	if (SameKeys(a, b))
+		return true;
+
+	if (IsSparse(a) && IsSparse(b))
+	{
+		uint64		na;
+		uint64		nb;
+		uint32	   *pa = SortedPositions(a, &na);
+		uint32	   *pb = SortedPositions(b, &nb);
+
+		equal = na == nb && memcmp(pa, pb, na * sizeof(uint32)) == 0;
+		pfree(pa);
+		pfree(pb);
+	}
+	else
+	{
+		const Bloom *bits_a = AsBits(a);
+		const Bloom *bits_b = AsBits(b);
+
+		equal = bits_a->count == bits_b->count &&
+			memcmp(bits_a->data, bits_b->data, BloomBitBytes(a)) == 0;
+		FreeAsBits(bits_a, a);
+		FreeAsBits(bits_b, b);
+	}
+	return equal;
+}
+
+/*
+ * What one word of the bit array contributes to the hash: nothing, if it is
+ * zero.  Sums of these do not depend on the order.
+ */
+static uint64
+HashOfWord(uint64 index, uint64 word)
+{
+	uint64		pair[2];
+
+	pair[0] = index;
+	pair[1] = word;
+	return word == 0 ? 0 :
+		hash_bytes_extended((const unsigned char *) pair, sizeof(pair), 0);
+}
+
+/*
+ * BloomContentHash
+ *		A hash that equal filters share.
+ *
+ * It is not stored anywhere, so that it may change between versions.
+ */
+uint64
+BloomContentHash(const Bloom *filter)
+{
+	uint64		hash = filter->seed + filter->hashes;
+
+	hash = hash_combine64(hash, filter->words);
+	hash = hash_combine64(hash, filter->key_type);
+
+	if (IsSparse(filter))
+	{
+		uint64		n;
+		uint32	   *positions = SortedPositions(filter, &n);
+
+		for (uint64 i = 0; i < n;)
+		{
+			uint32		index = positions[i] / 64;
+			union
+			{
+				uint8		bytes[8];
+				uint64		word;
+			}			bits = {{0}};
+
+			for (; i < n && positions[i] / 64 == index; i++)
+				bits.bytes[(positions[i] & 63) >> 3] |= 1 << (positions[i] & 7);
+			hash += HashOfWord(index, bits.word);
+		}
+		pfree(positions);
+	}
+	else if (filter->count > 0)
+	{
+		const Bloom *bits = AsBits(filter);
+
+		for (uint32 i = 0; i < filter->words; i++)
+			hash += HashOfWord(i, bits->data[i]);
+		FreeAsBits(bits, filter);
+	}
+	return hash;
+}
+
+/*
+ * BloomContainsFilter
+ *		Is every bit of the part set in the filter?
+ */
+bool
+BloomContainsFilter(const Bloom *filter, const Bloom *part)
+{
+	bool		contains = true;
+
+	BloomCheckCombinable(filter, part);
+	if (part->count == 0)
+		return true;
+	if (filter->count == 0)
+		return false;
+
+	if (BloomIsKeys(part) && BloomIsBits(filter))
+	{
+		for (uint64 i = 0; contains && i < part->count; i++)
+			contains = BloomTestHash(filter, part->data[i]);
+	}
+	else if (IsSparse(filter) && IsSparse(part))
+	{
+		uint64		n;
+		uint64		npart;
+		uint32	   *positions = SortedPositions(filter, &n);
+		uint32	   *wanted = SortedPositions(part, &npart);
+		uint64		i = 0;
+
+		for (uint64 j = 0; contains && j < npart; j++)
+		{
+			while (i < n && positions[i] < wanted[j])
+				i++;
+			contains = i < n && positions[i] == wanted[j];
+		}
+		pfree(positions);
+		pfree(wanted);
+	}
+	else
+	{
+		const Bloom *bits = AsBits(filter);
+		const Bloom *part_bits = AsBits(part);
+
+		for (uint32 i = 0; contains && i < filter->words; i++)
+			contains = (part_bits->data[i] & ~bits->data[i]) == 0;
+		FreeAsBits(bits, filter);
+		FreeAsBits(part_bits, part);
+	}
+	return contains;
+}
+
+/* ----------------------------------------------------------------
+ *							COMBINATION
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomOrBits
+ *		Set the other filter's bits as well, in place; both in bits form.
+ */
+void
+BloomOrBits(Bloom *bits, const Bloom *other)
+{
+	for (uint32 i = 0; i < bits->words; i++)
+		bits->data[i] |= other->data[i];
+	bits->count = pg_popcount((const char *) bits->data,
+							  (int) BloomBitBytes(bits));
+}
+
+/*
+ * BloomUnion
+ *		The filter that holds the keys of both.
+ */
+const Bloom *
+BloomUnion(const Bloom *a, const Bloom *b)
+{
+	Bloom	   *result;
+
+	BloomCheckCombinable(a, b);
+	if (!BloomHasShape(a))
+		return b;
+	if (!BloomHasShape(b))
+		return a;
+
+	if (BloomIsKeys(a) && BloomIsBits(b))
+	{
+		const Bloom *swap = a;
+
+		a = b;
+		b = swap;
+	}
+
+	if (BloomIsKeys(b))
+	{
+		const Bloom *sum = BloomAddSorted(a, b->data, b->count, b->key_type);
+
+		result = sum == a ? BloomCopy(a) : unconstify(Bloom *, sum);
+	}
+	else
+	{
+		result = BloomCopy(a);
+		BloomOrBits(result, b);
+	}
+	BloomAdoptCapacity(result, b);
+	return result;
+}
+
+/*
+ * BloomIntersect
+ *		A filter that holds the keys that both hold.
+ *
+ * Between bits, it can hold others besides: a bit that was set in both
+ * filters by different keys stays set.
+ */
+const Bloom *
+BloomIntersect(const Bloom *a, const Bloom *b)
+{
+	Bloom	   *result;
+	uint64		n = 0;
+
+	BloomCheckCombinable(a, b);
+	if (!BloomHasShape(a))
+		return a;
+	if (!BloomHasShape(b))
+		return b;
+
+	if (BloomIsBits(a) && BloomIsKeys(b))
+	{
+		const Bloom *swap = a;
+
+		a = b;
+		b = swap;
+	}
+
+	if (BloomIsKeys(a))
+	{
+		/* the keys of one that the other holds: as exact as it can be */
+		result = BloomCopy(a);
+		for (uint64 i = 0; i < a->count; i++)
+		{
+			if (BloomTestHash(b, a->data[i]))
+				result->data[n++] = a->data[i];
+		}
+	}
+	else
+	{
+		result = BloomCopy(a);
+		for (uint32 i = 0; i < result->words; i++)
+			result->data[i] &= b->data[i];
+		n = pg_popcount((const char *) result->data,
+						(int) BloomBitBytes(result));
+	}
+	BloomAdoptCapacity(result, b);
+	BloomSetCount(result, n);
+	return result;
+}
+
+/* ----------------------------------------------------------------
+ *							FIT
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Fold bits: each bit of the result is the disjunction of "factor" adjacent
+ * ones.  Since a position is the high word of a product with the number of
+ * bits, that is just where the keys' positions move when that number is
+ * divided by the factor.
+ */
+static Bloom *
+FoldBits(const Bloom *filter, uint32 factor)
+{
+	BloomShape	shape = BloomShapeOf(filter);
+	Bloom	   *folded;
+	const uint8 *from = BloomBitData(filter);
+	uint8	   *to;
+	uint64		bit = 0;
+
+	shape.bits /= factor;
+	folded = BloomMake(&shape, filter->key_type, BLOOM_BITS, shape.bits / 8);
+	to = BloomBitData(folded);
+	for (uint64 i = 0; i < shape.bits; i++)
+	{
+		unsigned int any = 0;
+
+		if (i % KEYS_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (uint32 j = 0; j < factor; j++, bit++)
+			any |= BloomGetBit(from, bit);
+		to[i >> 3] |= any << (i & 7);
+	}
+	folded->count = pg_popcount((const char *) folded->data,
+								(int) BloomBitBytes(folded));
+	return folded;
+}
+
+/*
+ * The smallest fold of a filter in bits form whose rate is at most fp_prob,
+ * or NULL.
+ */
+static Bloom *
+FoldToRate(const Bloom *filter, double fp_prob)
+{
+	double		empty = 1 - filter->count / (double) BloomBits(filter);
+	double		most;
+
+	/*
+	 * Folding by f leaves about empty^f of the bits empty.  Begin where the
+	 * rate that this predicts is a tenth too high, in case chance helps.
+	 */
+	if (empty <= 0)
+		return NULL;
+	most = log1p(-pow(Min(1.1 * fp_prob, 0.99), 1.0 / filter->hashes)) /
+		log(empty);
+
+	for (uint32 factor = (uint32) Min(most, filter->words); factor > 1; factor--)
+	{
+		Bloom	   *folded;
+
+		if (filter->words % factor != 0)
+			continue;
+		folded = FoldBits(filter, factor);
+		if (BloomRateNow(folded) <= fp_prob)
+			return folded;
+		pfree(folded);
+	}
+	return NULL;
+}
+
+/*
+ * BloomFit
+ *		The filter with as many bits as its keys need, and no more.
+ *
+ * The filter itself, if it cannot be made smaller.
+ */
+const Bloom *
+BloomFit(const Bloom *filter, double fp_prob)
+{
+	Bloom	   *fitted;
+
+	if (BloomIsKeys(filter))
+	{
+		BloomShape	shape;
+
+		/* checks fp_prob as well */
+		shape = BloomShapeForCapacity(Max(filter->count, 1), fp_prob,
+									  (int64) filter->seed);
+		if (!BloomHasShape(filter) || shape.bits >= BloomBits(filter))
+			return filter;
+
+		fitted = BloomMakeEmpty(&shape);
+		return BloomAddSorted(fitted, filter->data, filter->count,
+							  filter->key_type);
+	}
+
+	/* check fp_prob */
+	(void) BloomShapeForCapacity(1, fp_prob, 0);
+
+	fitted = FoldToRate(filter, fp_prob);
+	if (fitted == NULL)
+		return filter;
+	fitted->fp_prob = fp_prob;
+	fitted->capacity = BloomCapacityOfBits(BloomBits(fitted), fitted->hashes,
+										   fp_prob);
+	BloomSetCount(fitted, fitted->count);
+	return fitted;
+}
+
+/* ----------------------------------------------------------------
+ *							ESTIMATES
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomBitsSet
+ *		How many bits are set, or would be in bits form.
+ */
+uint64
+BloomBitsSet(const Bloom *filter)
+{
+	uint64		set;
+
+	if (BloomIsBits(filter))
+		return filter->count;
+	if (IsSparse(filter))
+		pfree(SortedPositions(filter, &set));
+	else
+	{
+		Bloom	   *bits = BloomToBits(filter);
+
+		set = bits->count;
+		pfree(bits);
+	}
+	return set;
+}
+
+/*
+ * BloomCardinality
+ *		How many distinct keys were added: exact in keys form.
+ */
+double
+BloomCardinality(const Bloom *filter)
+{
+	if (BloomIsKeys(filter))
+		return (double) filter->count;
+	return BloomEstimateKeys(BloomBits(filter), filter->hashes,
+							 (double) filter->count);
+}
+
+/*
+ * BloomUnionCardinality
+ *		How many distinct keys were added to one of two filters or to both.
+ */
+double
+BloomUnionCardinality(const Bloom *a, const Bloom *b)
+{
+	const Bloom *both = BloomUnion(a, b);
+	double		keys = BloomCardinality(both);
+
+	if (both != a && both != b)
+		pfree(unconstify(Bloom *, both));
+	return keys;
+}
+
+/*
+ * BloomRateNow
+ *		The probability that a key that was never added tests as present.
+ *
+ * In keys form, that takes an equal hash.
+ */
+double
+BloomRateNow(const Bloom *filter)
+{
+	if (BloomIsKeys(filter))
+		return ldexp((double) filter->count, -64);
+	return BloomRateOfFill(filter->count / (double) BloomBits(filter),
+						   filter->hashes);
+}
+
+/*
+ * BloomIsOverfull
+ *		Were more keys added than the filter is sized for?
+ *
+ * The number of keys is only an estimate, with a normal error.  A filter that
+ * holds just its capacity must not be called overfull, so we ask for four
+ * standard errors, which chance passes once in 30,000 times.
+ */
+bool
+BloomIsOverfull(const Bloom *filter)
+{
+	double		capacity = (double) filter->capacity;
+
+	return BloomIsBits(filter) &&
+		BloomCardinality(filter) > capacity +
+		4 * BloomEstimateError(BloomBits(filter), filter->hashes, capacity);
+}

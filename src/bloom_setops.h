@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloom_setops.h
+ *		Operations on filters as sets: add, test, compare, combine, fit.
+ *
+ * None changes its arguments.  The result may be one of them.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_SETOPS_H
+#define BLOOM_SETOPS_H
+
+#include "bloom_bits.h"
+#include "bloom_format.h"
+
+extern void BloomCheckKeyType(const Bloom *filter, Oid key_type);
+extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
+extern void BloomCheckHasShape(const Bloom *filter);
+
+extern bool BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash);
+extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
+extern const Bloom *BloomAddSorted(const Bloom *filter, const uint64 *hashes,
+								   uint64 nhashes, Oid key_type);
+extern Bloom *BloomToBits(const Bloom *filter);
+extern void BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes);
+extern void BloomOrBits(Bloom *bits, const Bloom *other);
+extern void BloomAdoptCapacity(Bloom *filter, const Bloom *other);
+
+extern bool BloomEquals(const Bloom *a, const Bloom *b);
+extern uint64 BloomContentHash(const Bloom *filter);
+extern bool BloomContainsFilter(const Bloom *filter, const Bloom *part);
+extern const Bloom *BloomUnion(const Bloom *a, const Bloom *b);
+extern const Bloom *BloomIntersect(const Bloom *a, const Bloom *b);
+extern const Bloom *BloomFit(const Bloom *filter, double fp_prob);
+
+extern uint64 BloomBitsSet(const Bloom *filter);
+extern double BloomCardinality(const Bloom *filter);
+extern double BloomUnionCardinality(const Bloom *a, const Bloom *b);
+extern double BloomRateNow(const Bloom *filter);
+extern bool BloomIsOverfull(const Bloom *filter);
+
+/*
+ * Does the filter possibly hold a key of this hash?  The caller has checked
+ * the key type.
+ */
+static inline bool
+BloomTestHash(const Bloom *filter, uint64 hash)
+{
+	if (likely(BloomIsBits(filter)))
+		return BloomTestBits(BloomBitData(filter), BloomBits(filter),
+							 filter->hashes, hash);
+	return BloomTestKeys(filter->data, filter->count, hash);
+}
+
+#endif							/* BLOOM_SETOPS_H */

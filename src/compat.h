@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *		What differs between the supported servers, PostgreSQL 13 to 18.
+ *
+ * The rest of the code reads as on the newest server.  This is the only file
+ * that asks for the server's version.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_COMPAT_H
+#define BLOOM_COMPAT_H
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "common/base64.h"
+
+/*
+ * Soft errors came with PostgreSQL 16: an input function reports bad input to
+ * its caller, if that has asked for it.
+ */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#else
+#define ereturn(context, dummy_value, ...) \
+	do { \
+		(void) (context); \
+		ereport(ERROR, __VA_ARGS__); \
+		return dummy_value; \
+	} while (0)
+#endif
+
+/* base64 took char before PostgreSQL 18, and takes uint8 since */
+static inline int
+BloomBase64Encode(const uint8 *src, int len, char *dst, int dstlen)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_b64_encode(src, len, dst, dstlen);
+#else
+	return pg_b64_encode((const char *) src, len, dst, dstlen);
+#endif
+}
+
+static inline int
+BloomBase64Decode(const char *src, int len, uint8 *dst, int dstlen)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_b64_decode(src, len, dst, dstlen);
+#else
+	return pg_b64_decode(src, len, (char *) dst, dstlen);
+#endif
+}
+
+#endif							/* BLOOM_COMPAT_H */
