@@ -21,6 +21,7 @@
 
 # shellcheck shell=bash disable=SC2034
 set -euo pipefail
+umask 022               # packages and the server's user rely on it
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 pg_config=''            # of the PostgreSQL that we build for
