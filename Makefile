@@ -9,12 +9,14 @@ OBJS = \
 	src/bloom_hash.o \
 	src/bloom_setops.o \
 	src/bloom_sizing.o \
-	src/bloom_state.o
+	src/bloom_state.o \
+	src/bloom_window.o
 
 EXTENSION = bloomtype
 DATA = bloomtype--1.0.sql
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
 TAP_TESTS = 1
 
 PG_CONFIG = pg_config

@@ -100,6 +100,12 @@ CREATE FUNCTION bloom_add_all(filter bloom, keys anyarray) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_add_all(bloom, anyarray) IS 'the filter with all elements of the array that are not null';
 
+-- not STRICT; a null array leaves the filter as it is
+CREATE FUNCTION bloom_insert(filter bloom, keys anyarray, OUT filter bloom, OUT fresh anyarray)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_insert(bloom, anyarray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in order, each once';
+
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
 --
@@ -370,3 +376,17 @@ CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
 	COMBINEFUNC = bloom_intersect_agg_trans, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null';
+
+-- ----------------------------------------------------------------
+--							WINDOW FUNCTION
+-- ----------------------------------------------------------------
+
+-- not STRICT, which no window function is; a null key was never seen
+
+CREATE FUNCTION bloom_seen(key anyelement) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_seen(anyelement) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 10 to 20 bytes a key; fewer than 67108864 distinct keys';
+
+CREATE FUNCTION bloom_seen(key anyelement, capacity bigint, fp_prob float8) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_seen(anyelement, bigint, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';

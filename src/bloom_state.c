@@ -190,10 +190,11 @@ MovePending(Bloom *state, Bloom *old)
 }
 
 /*
- * A state in bits form with the content of a table or list of keys.
+ * BloomStateToBits
+ *		A state in bits form with the content of a table.
  */
-static Bloom *
-TurnIntoBits(Bloom *old)
+Bloom *
+BloomStateToBits(Bloom *old)
 {
 	Bloom	   *state = MakeState(old, BLOOM_BITS, BloomBitBytes(old));
 
@@ -221,11 +222,11 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many distinct keys for a filter that sizes itself"),
-					 errdetail("Such an aggregate collects fewer than " UINT64_FORMAT " distinct keys.",
+					 errmsg("too many distinct keys to collect without a capacity"),
+					 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
 							   (uint64) MAX_COLLECTED_WORDS),
-					 errhint("Name a capacity: bloom_agg(key, capacity, fp_prob).")));
-		return TurnIntoBits(state);
+					 errhint("Name a capacity: (key, capacity, fp_prob).")));
+		return BloomStateToBits(state);
 	}
 
 	grown = MakeTable(state, state->count + 1);
@@ -242,30 +243,6 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
  */
 
 /*
- * Put one hash into the content of a table or bits state.
- */
-static Bloom *
-Settle(Bloom *state, uint64 hash, BloomWhenFull when_full)
-{
-	uint64		slots;
-
-	if (BloomIsBits(state))
-	{
-		state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
-									 state->hashes, hash);
-		return state;
-	}
-
-	slots = BloomStateSlots(state);
-	if (!BloomTableInsert(state->data, slots, hash))
-		return state;
-	if (++state->count < BloomTableRoom(slots) &&
-		BloomHoldsAsKeys(state->words, state->count))
-		return state;
-	return BloomStateGrow(state, when_full);
-}
-
-/*
  * BloomStateAddSlow
  *		Add one hash to a state that is large, or was not made for adding.
  */
@@ -279,7 +256,7 @@ BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 	{
 		if (BloomIsKeys(state))
 			state = BloomStateFrom(state);
-		return Settle(state, hash, when_full);
+		return BloomStateSettle(state, hash, when_full);
 	}
 
 	if (BloomIsBits(state))
@@ -293,7 +270,7 @@ BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 	oldest = *place;
 	*place = hash;
 	state->pending = 1 + (state->pending & (BLOOM_PENDING - 1));
-	return oldest == 0 ? state : Settle(state, oldest, when_full);
+	return oldest == 0 ? state : BloomStateSettle(state, oldest, when_full);
 }
 
 /*
@@ -321,7 +298,7 @@ SettleMany(Bloom *state, const uint64 *slots, uint64 nslots,
 
 		if (slots[i] == 0)
 			continue;
-		next = Settle(state, slots[i], when_full);
+		next = BloomStateSettle(state, slots[i], when_full);
 		FreeIntermediate(state, first, next);
 		state = next;
 	}
@@ -373,7 +350,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 			elog(ERROR, "partial state of a self-sizing aggregate is in bits form");
 		if (BloomIsTable(state))
 		{
-			next = TurnIntoBits(state);
+			next = BloomStateToBits(state);
 			FreeIntermediate(state, first, next);
 			state = next;
 		}

@@ -35,6 +35,7 @@ extern BloomShape BloomShapeForCollecting(double fp_prob);
 extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
+extern Bloom *BloomStateToBits(Bloom *state);
 extern Bloom *BloomStateAddSlow(Bloom *state, uint64 hash,
 								BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
@@ -51,33 +52,59 @@ BloomStateSlots(const Bloom *state)
 }
 
 /*
+ * BloomStateSettle
+ *		Put one hash into the content of a table or bits state, past the ring.
+ */
+static inline Bloom *
+BloomStateSettle(Bloom *state, uint64 hash, BloomWhenFull when_full)
+{
+	uint64		slots;
+
+	if (BloomIsBits(state))
+	{
+		state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
+									 state->hashes, hash);
+		return state;
+	}
+
+	slots = BloomStateSlots(state);
+	if (!BloomTableInsert(state->data, slots, hash))
+		return state;
+	if (++state->count < BloomTableRoom(slots) &&
+		BloomHoldsAsKeys(state->words, state->count))
+		return state;
+	return BloomStateGrow(state, when_full);
+}
+
+/*
  * BloomStateAdd
  *		Add one hash.  The result is the state, unless that had to grow.
  */
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	if (state->pending == 0)
-	{
-		if (BloomIsBits(state))
-		{
-			state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
-										 state->hashes, hash);
-			return state;
-		}
-		if (BloomIsTable(state))
-		{
-			uint64		slots = BloomStateSlots(state);
-
-			if (!BloomTableInsert(state->data, slots, hash))
-				return state;
-			if (++state->count < BloomTableRoom(slots) &&
-				BloomHoldsAsKeys(state->words, state->count))
-				return state;
-			return BloomStateGrow(state, when_full);
-		}
-	}
+	if (state->pending == 0 && !BloomIsKeys(state))
+		return BloomStateSettle(state, hash, when_full);
 	return BloomStateAddSlow(state, hash, when_full);
+}
+
+/*
+ * BloomStateAddAndTell
+ *		The same, and was the hash (certainly) not there before?
+ *
+ * For states that nothing else adds to: a hash that waits in the ring would
+ * not be seen.
+ */
+static inline Bloom *
+BloomStateAddAndTell(Bloom *state, uint64 hash, BloomWhenFull when_full,
+					 bool *fresh)
+{
+	uint64		count = state->count;
+	Bloom	   *next = BloomStateSettle(state, hash, when_full);
+
+	/* counted before growing, as keys or as bits */
+	*fresh = state->count != count;
+	return next;
 }
 
 #endif							/* BLOOM_STATE_H */
