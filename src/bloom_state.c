@@ -27,8 +27,10 @@
  * A large state keeps the last few hashes that were added behind its content,
  * as a ring, and asks for their cache lines when they enter it.  By the time
  * that a hash leaves the ring and goes to its place, that is in the cache.
- * "pending" is 0 for a state without a ring, and otherwise 1 more than the
- * index of the oldest hash in it.  A zero hash is an empty place.
+ * "pending" says where in the ring the oldest hash is.  A zero hash is an empty
+ * place.
+ *
+ * A state in bits form does not count the bits that it sets.  Publishing does.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -37,7 +39,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "bloom_state.h"
@@ -54,7 +55,7 @@
 static uint64 *
 Ring(Bloom *state)
 {
-	Assert(state->pending != 0);
+	Assert(state->pending >= BLOOM_RING);
 	return (uint64 *) ((char *) state + VARSIZE(state)) - BLOOM_PENDING;
 }
 
@@ -92,7 +93,7 @@ MakeState(const Bloom *like, BloomRepresentation representation, Size nbytes)
 	Bloom	   *state = BloomMakeLike(like, representation, nbytes +
 									  (ring ? BLOOM_PENDING * sizeof(uint64) : 0));
 
-	state->pending = ring ? 1 : 0;
+	state->pending = ring ? BLOOM_RING : BLOOM_NO_RING;
 	return state;
 }
 
@@ -144,7 +145,6 @@ BloomStateFrom(const Bloom *filter)
 	{
 		state = MakeState(filter, BLOOM_BITS, BloomBitBytes(filter));
 		memcpy(state->data, filter->data, BloomBitBytes(filter));
-		state->count = filter->count;
 		return state;
 	}
 
@@ -183,7 +183,7 @@ SetBitsOfSlots(Bloom *bits, const uint64 *slots, uint64 nslots)
 static void
 MovePending(Bloom *state, Bloom *old)
 {
-	if (old->pending == 0)
+	if (old->pending < BLOOM_RING)
 		return;
 	memcpy(Ring(state), Ring(old), BLOOM_PENDING * sizeof(uint64));
 	state->pending = old->pending;
@@ -198,7 +198,7 @@ TurnIntoBits(Bloom *old)
 	Bloom	   *state = MakeState(old, BLOOM_BITS, BloomBitBytes(old));
 
 	SetBitsOfSlots(state, old->data, BloomStateSlots(old));
-	if (old->pending != 0 && state->pending == 0)
+	if (old->pending >= BLOOM_RING && state->pending < BLOOM_RING)
 		SetBitsOfSlots(state, Ring(old), BLOOM_PENDING);
 	else
 		MovePending(state, old);
@@ -251,8 +251,8 @@ Settle(Bloom *state, uint64 hash, BloomWhenFull when_full)
 
 	if (BloomIsBits(state))
 	{
-		state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
-									 state->hashes, hash);
+		(void) BloomSetBits(BloomBitData(state), BloomBits(state),
+							state->hashes, hash);
 		return state;
 	}
 
@@ -266,21 +266,30 @@ Settle(Bloom *state, uint64 hash, BloomWhenFull when_full)
 }
 
 /*
+ * A state that can be changed: an aggregate may have begun with a value.
+ */
+static Bloom *
+OwnState(Bloom *state)
+{
+	if (BloomIsKeys(state))
+		return BloomStateFrom(state);
+	if (state->pending == BLOOM_NOT_A_STATE)
+		state->pending = BLOOM_NO_RING;
+	return state;
+}
+
+/*
  * BloomStateAddSlow
  *		Add one hash to a state that is large, or was not made for adding.
  */
 Bloom *
 BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	uint64	   *place;
+	int			index;
 	uint64		oldest;
 
-	if (state->pending == 0)
-	{
-		if (BloomIsKeys(state))
-			state = BloomStateFrom(state);
-		return Settle(state, hash, when_full);
-	}
+	if (state->pending < BLOOM_RING)
+		return Settle(OwnState(state), hash, when_full);
 
 	if (BloomIsBits(state))
 		BloomPrefetchBits(BloomBitData(state), BloomBits(state),
@@ -289,10 +298,10 @@ BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 		BloomPrefetchWrite(&state->data[BloomTableHome(BloomStateSlots(state),
 													   hash)]);
 
-	place = &Ring(state)[state->pending - 1];
-	oldest = *place;
-	*place = hash;
-	state->pending = 1 + (state->pending & (BLOOM_PENDING - 1));
+	index = state->pending - BLOOM_RING;
+	oldest = Ring(state)[index];
+	Ring(state)[index] = hash;
+	state->pending = BLOOM_RING + (index + 1) % BLOOM_PENDING;
 	return oldest == 0 ? state : Settle(state, oldest, when_full);
 }
 
@@ -338,7 +347,7 @@ Flush(Bloom *state, BloomWhenFull when_full)
 {
 	uint64		waiting[BLOOM_PENDING];
 
-	if (state->pending == 0)
+	if (state->pending < BLOOM_RING)
 		return state;
 	memcpy(waiting, Ring(state), sizeof(waiting));
 	memset(Ring(state), 0, sizeof(waiting));
@@ -362,10 +371,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	if (!BloomHasShape(state))
 		return BloomCopy(other);
 
-	next = Flush(state, when_full);
-	if (BloomIsKeys(next))
-		next = BloomStateFrom(next);
-	state = next;
+	state = Flush(OwnState(state), when_full);
 
 	if (BloomIsBits(other))
 	{
@@ -425,13 +431,13 @@ BloomStatePublish(Bloom *state)
 	state = Flush(state, BLOOM_TURN_INTO_BITS);
 	if (BloomIsTable(state))
 		return TableToKeys(state, state);
-	if (state->pending != 0)
+	if (state->pending != BLOOM_NOT_A_STATE)
 	{
 		/* cut off the ring */
 		SET_VARSIZE(state, BLOOM_HEADER_SIZE + BloomBitBytes(state));
-		state->pending = 0;
+		state->pending = BLOOM_NOT_A_STATE;
+		BloomSetCount(state, BloomCountBits(state));
 	}
-	AssertCheckBloom(state);
 	return state;
 }
 
@@ -459,6 +465,6 @@ BloomStatePublishFitted(Bloom *state)
 
 	fitted = BloomMake(&shape, state->key_type, BLOOM_BITS, shape.bits / 8);
 	SetBitsOfSlots(fitted, state->data, BloomStateSlots(state));
-	BloomSetCount(fitted, fitted->count);
+	BloomSetCount(fitted, BloomCountBits(fitted));
 	return fitted;
 }
