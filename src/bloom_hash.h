@@ -64,6 +64,7 @@ typedef struct BloomArrayKeys
 } BloomArrayKeys;
 
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
+extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
 extern uint64 BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed);
 
 extern BloomArrayKeys BloomHashArray(const BloomHasher *hasher,

@@ -25,17 +25,21 @@ typedef enum BloomWhenFull
 	BLOOM_FAIL_WHEN_FULL		/* the shape is made at the end */
 } BloomWhenFull;
 
-#define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
+/* Values of "pending", besides BLOOM_NOT_A_STATE */
+#define BLOOM_NO_RING		1	/* a state without a ring */
+#define BLOOM_RING			2	/* this, and the index of the oldest hash */
+#define BLOOM_OWNED			0x80	/* beside these: grows by reallocation */
 
-/* Is this a value, or a state that only this file understands? */
-#define BloomIsPublic(filter) \
-	((filter)->representation != BLOOM_TABLE && (filter)->pending == 0)
+#define BloomHasRing(state)		(((state)->pending & ~BLOOM_OWNED) >= BLOOM_RING)
+
+#define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
 
 extern BloomShape BloomShapeForCollecting(double fp_prob);
 extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
+extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
-extern Bloom *BloomStateToBits(Bloom *state);
+extern Bloom *BloomStateToBits(const Bloom *table);
 extern Bloom *BloomStateAddSlow(Bloom *state, uint64 hash,
 								BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
@@ -48,32 +52,7 @@ static inline uint64
 BloomStateSlots(const Bloom *state)
 {
 	return (VARSIZE(state) - BLOOM_HEADER_SIZE) / sizeof(uint64) -
-		(state->pending != 0 ? BLOOM_PENDING : 0);
-}
-
-/*
- * BloomStateSettle
- *		Put one hash into the content of a table or bits state, past the ring.
- */
-static inline Bloom *
-BloomStateSettle(Bloom *state, uint64 hash, BloomWhenFull when_full)
-{
-	uint64		slots;
-
-	if (BloomIsBits(state))
-	{
-		state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
-									 state->hashes, hash);
-		return state;
-	}
-
-	slots = BloomStateSlots(state);
-	if (!BloomTableInsert(state->data, slots, hash))
-		return state;
-	if (++state->count < BloomTableRoom(slots) &&
-		BloomHoldsAsKeys(state->words, state->count))
-		return state;
-	return BloomStateGrow(state, when_full);
+		(BloomHasRing(state) ? BLOOM_PENDING : 0);
 }
 
 /*
@@ -83,28 +62,58 @@ BloomStateSettle(Bloom *state, uint64 hash, BloomWhenFull when_full)
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	if (state->pending == 0 && !BloomIsKeys(state))
-		return BloomStateSettle(state, hash, when_full);
+	if (likely((state->pending & ~BLOOM_OWNED) == BLOOM_NO_RING))
+	{
+		uint64		slots;
+
+		if (BloomIsBits(state))
+		{
+			(void) BloomSetBits(BloomBitData(state), BloomBits(state),
+								state->hashes, hash);
+			return state;
+		}
+		slots = BloomStateSlots(state);
+		if (!BloomTableInsert(state->data, slots, hash))
+			return state;
+		if (++state->count < BloomTableRoom(slots) &&
+			BloomHoldsAsKeys(state->words, state->count))
+			return state;
+		return BloomStateGrow(state, when_full);
+	}
 	return BloomStateAddSlow(state, hash, when_full);
 }
 
 /*
  * BloomStateAddAndTell
- *		The same, and was the hash (certainly) not there before?
+ *		Add one hash, past the ring, and tell whether it was new.
  *
- * For states that nothing else adds to: a hash that waits in the ring would
- * not be seen.
+ * To tell, no hash may be waiting in the ring: a state is filled by this
+ * function or by BloomStateAdd.
  */
 static inline Bloom *
 BloomStateAddAndTell(Bloom *state, uint64 hash, BloomWhenFull when_full,
 					 bool *fresh)
 {
-	uint64		count = state->count;
-	Bloom	   *next = BloomStateSettle(state, hash, when_full);
+	uint64		slots;
 
-	/* counted before growing, as keys or as bits */
-	*fresh = state->count != count;
-	return next;
+	if (BloomIsBits(state))
+	{
+		*fresh = BloomSetBits(BloomBitData(state), BloomBits(state),
+							  state->hashes, hash) > 0;
+		return state;
+	}
+
+	slots = BloomStateSlots(state);
+	*fresh = BloomTableInsert(state->data, slots, hash);
+	if (!*fresh)
+		return state;
+	state->count++;
+	/* there must be room for all that is pending, so that flushing is simple */
+	if (state->count + (BloomHasRing(state) ? BLOOM_PENDING : 0) <
+		BloomTableRoom(slots) &&
+		BloomHoldsAsKeys(state->words, state->count))
+		return state;
+	return BloomStateGrow(state, when_full);
 }
 
 #endif							/* BLOOM_STATE_H */

@@ -79,7 +79,7 @@ GetParameter(WindowObject window, int argno, const char *name)
 }
 
 static Bloom *
-FirstState(FunctionCallInfo fcinfo)
+FirstState(FunctionCallInfo fcinfo, MemoryContext context)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
 	BloomShape	shape;
@@ -93,7 +93,7 @@ FirstState(FunctionCallInfo fcinfo)
 
 		shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 	}
-	return BloomStateMake(&shape);
+	return BloomStateOwn(BloomStateMake(&shape), context);
 }
 
 /*
@@ -110,9 +110,6 @@ AddAndTell(SeenPartition *partition, uint64 hash, bool exact)
 	partition->state =
 		BloomStateAddAndTell(state, hash, exact ? BLOOM_FAIL_WHEN_FULL :
 							 BLOOM_TURN_INTO_BITS, &fresh);
-	if (partition->state != state)
-		pfree(state);
-
 	state = partition->state;
 	if (fresh && !exact && BloomIsTable(state) &&
 		state->count * WORDS_PER_TABLE_KEY >= state->words)
@@ -136,6 +133,7 @@ bloom_seen(PG_FUNCTION_ARGS)
 	WindowObject window = PG_WINDOW_OBJECT();
 	SeenCall   *call = GetCall(fcinfo);
 	SeenPartition *partition;
+	MemoryContext context;
 	MemoryContext oldcontext;
 	bool		exact = PG_NARGS() == 1;
 	bool		isnull;
@@ -144,19 +142,18 @@ bloom_seen(PG_FUNCTION_ARGS)
 	bool		fresh;
 
 	partition = WinGetPartitionLocalMemory(window, sizeof(SeenPartition));
+	context = GetMemoryChunkContext(partition);
 	WinSetMarkPosition(window, WinGetCurrentPosition(window));
 
-	oldcontext = MemoryContextSwitchTo(GetMemoryChunkContext(partition));
 	if (unlikely(partition->state == NULL))
-		partition->state = FirstState(fcinfo);
-	MemoryContextSwitchTo(oldcontext);
+		partition->state = FirstState(fcinfo, context);
 
 	key = WinGetFuncArgCurrent(window, 0, &isnull);
 	if (isnull)
 		PG_RETURN_BOOL(false);
 	hash = BloomHashDatum(&call->hasher, key, 0);
 
-	MemoryContextSwitchTo(GetMemoryChunkContext(partition));
+	oldcontext = MemoryContextSwitchTo(context);
 	fresh = AddAndTell(partition, hash, exact);
 	MemoryContextSwitchTo(oldcontext);
 
