@@ -11,6 +11,7 @@ CREATE TEMP TABLE clicks AS
 SELECT i AS row, (hashint8extended(i, 1) & 1048575)::bigint AS id,
 	   hashint8extended(i, 2) AS ts, i % 10 AS ad
 FROM generate_series(1, 100000) AS i;
+CREATE UNIQUE INDEX ON clicks (row);
 ANALYZE clicks;
 
 SELECT count(*) AS clicks, count(DISTINCT id) AS ids FROM clicks;

@@ -162,6 +162,8 @@ bloom_seen(PG_FUNCTION_ARGS)
 		!exact && !call->warned)
 	{
 		call->warned = true;
+		if (BloomIsBits(partition->state))
+			partition->state->count = BloomCountBits(partition->state);
 		BloomWarnOverfull(partition->state);
 	}
 	PG_RETURN_BOOL(!fresh);
