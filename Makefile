@@ -8,6 +8,7 @@ OBJS = \
 	src/bloom_format.o \
 	src/bloom_hash.o \
 	src/bloom_selfuncs.o \
+	src/bloom_set.o \
 	src/bloom_setops.o \
 	src/bloom_sizing.o \
 	src/bloom_state.o \
