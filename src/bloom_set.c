@@ -251,19 +251,18 @@ MixedCapacity(int64 bits, int hashes, double fp_prob)
 static void
 SizeShards(SetParams *params, int64 capacity, double fp_prob)
 {
-	/* checks fp_prob and that capacity is positive */
-	BloomShape	small = BloomShapeForCapacity(Min(capacity, 1000), fp_prob, 0);
 	double		most = 0;
 	double		shards;
 
 	if (capacity <= SHARD_BITS)
-		small = BloomShapeForCapacity(capacity, fp_prob, 0);
-	if (capacity <= SHARD_BITS && small.bits <= SHARD_BITS)
 	{
+		BloomShape	small = BloomShapeForCapacity(capacity, fp_prob, 0);
+
 		params->shards = 1;
 		params->bits = small.bits;
 		params->hashes = small.hashes;
-		return;
+		if (small.bits <= SHARD_BITS)
+			return;
 	}
 
 	params->bits = SHARD_BITS;
@@ -1387,6 +1386,14 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	(void) BloomShapeForCapacity(1, params.fp_prob, 0);
 	if (params.capacity < 1)
 		(void) BloomShapeForCapacity(params.capacity, params.fp_prob, 0);
+	if (SliceRate(&params) < BloomMinFpProb())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fp_prob %g is out of range for a set of %d slices",
+						params.fp_prob, params.slices),
+				 errdetail("Each of %d live time slices would have to have fp_prob %.3g; at least %.3g can be had.",
+						   params.slices + 1, SliceRate(&params),
+						   BloomMinFpProb())));
 	SizeShards(&params, SliceCapacity(&params), SliceRate(&params));
 
 	table = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(0)));
@@ -1626,8 +1633,10 @@ bloom_set_params(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	keep.time = params->keep;
-	slice.time = set->slice_length;
+	keep.day = params->keep / USECS_PER_DAY;
+	keep.time = params->keep % USECS_PER_DAY;
+	slice.day = set->slice_length / USECS_PER_DAY;
+	slice.time = set->slice_length % USECS_PER_DAY;
 
 	values[0] = Int64GetDatum(params->capacity);
 	values[1] = Float8GetDatum(params->fp_prob);
