@@ -206,17 +206,16 @@ TurnIntoBits(Bloom *old)
 }
 
 /*
- * BloomStateGrow
- *		The same content with room for more.  The old state is as it was.
+ * The same content with room for more than so many keys in all.
  */
-Bloom *
-BloomStateGrow(Bloom *state, BloomWhenFull when_full)
+static Bloom *
+GrowTo(Bloom *state, uint64 nkeys, BloomWhenFull when_full)
 {
 	Bloom	   *grown;
 
 	Assert(BloomIsTable(state));
 	CHECK_FOR_INTERRUPTS();
-	if (!BloomHoldsAsKeys(state->words, state->count))
+	if (!BloomHoldsAsKeys(state->words, nkeys))
 	{
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			ereport(ERROR,
@@ -228,12 +227,22 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 		return TurnIntoBits(state);
 	}
 
-	grown = MakeTable(state, state->count + 1);
+	grown = MakeTable(state, nkeys + 1);
 	BloomTableInsertNew(grown->data, BloomStateSlots(grown),
 						state->data, BloomStateSlots(state));
 	grown->count = state->count;
 	MovePending(grown, state);
 	return grown;
+}
+
+/*
+ * BloomStateGrow
+ *		The same content with room for more.  The old state is as it was.
+ */
+Bloom *
+BloomStateGrow(Bloom *state, BloomWhenFull when_full)
+{
+	return GrowTo(state, state->count, when_full);
 }
 
 /* ----------------------------------------------------------------
@@ -355,6 +364,27 @@ Flush(Bloom *state, BloomWhenFull when_full)
 }
 
 /*
+ * Make room for the keys of another table, or list of keys, in a table.
+ *
+ * They come in about the order of the slots that they belong into.  If the
+ * table grew only when it is full, the slots at its beginning would be all
+ * taken by then, and each search would pass them: quadratic time.
+ */
+static Bloom *
+MakeRoomFor(Bloom *state, const Bloom *other, BloomWhenFull when_full)
+{
+	uint64		room = BloomTableRoom(BloomStateSlots(state));
+	uint64		nkeys = state->count + other->count;
+
+	if (nkeys < room)
+		return state;
+	nkeys = state->count +
+		BloomTableCountNew(state->data, BloomStateSlots(state),
+						   other->data, BloomStateSlots(other));
+	return nkeys < room ? state : GrowTo(state, nkeys, when_full);
+}
+
+/*
  * BloomStateMerge
  *		Add the content of another filter, which may be a state as well.
  */
@@ -389,7 +419,15 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 						  nwords - other->words, when_full);
 	}
 	else
+	{
+		if (BloomIsTable(state))
+		{
+			next = MakeRoomFor(state, other, when_full);
+			FreeIntermediate(state, first, next);
+			state = next;
+		}
 		next = SettleMany(state, other->data, nwords, when_full);
+	}
 	FreeIntermediate(state, first, next);
 
 	BloomAdoptCapacity(next, other);
