@@ -18,7 +18,7 @@ $node->start;
 foreach my $file ('README.md', sort glob 'docs/*.md')
 {
 	my $doc = read_examples($file);
-	(my $database = $file) =~ s/\W/_/g;
+	(my $database = lc $file) =~ s/\W/_/g;
 
 	note "$file: $doc->{skipped} blocks are shown only" if $doc->{skipped};
 	next unless @{ $doc->{examples} };
