@@ -15,6 +15,10 @@
  * is freed; so a larger state is allocated in the current, short-lived
  * context, and growing by doubling makes that rare.
  *
+ * A very large state cannot afford to exist three times while it is copied.
+ * Such a state is owned: its memory is known to be ours, and growing is a
+ * reallocation.  bloom_agg.c has the handle by which nodeAgg.c knows it.
+ *
  * Representations
  * ---------------
  *
@@ -55,7 +59,7 @@
 static uint64 *
 Ring(Bloom *state)
 {
-	Assert(state->pending >= BLOOM_RING);
+	Assert(BloomHasRing(state));
 	return (uint64 *) ((char *) state + VARSIZE(state)) - BLOOM_PENDING;
 }
 
@@ -98,24 +102,32 @@ MakeState(const Bloom *like, BloomRepresentation representation, Size nbytes)
 }
 
 /*
- * A table state with room for at least so many keys.
+ * How many slots has a table for at least so many keys, besides those that may
+ * be pending?
  */
-static Bloom *
-MakeTable(const Bloom *like, uint64 nkeys)
+static uint64
+TableSlots(const Bloom *like, uint64 nkeys)
 {
 	Size		size = INITIAL_STATE_SIZE;
 	uint64		needed = BloomTableSlotsFor(nkeys);
-	uint64		most = BloomTableSlotsFor((uint64) like->words);
-	uint64		slots;
+	uint64		most = BloomTableSlotsFor((uint64) like->words + BLOOM_PENDING);
+
+	if (needed * sizeof(uint64) >= RING_FROM_SIZE / 2)
+		needed = BloomTableSlotsFor(nkeys + BLOOM_PENDING);
 
 	/* sizes that waste nothing in the server's allocator */
 	while ((size - BLOOM_HEADER_SIZE) / sizeof(uint64) < needed)
 		size *= 2;
-	slots = (size - BLOOM_HEADER_SIZE) / sizeof(uint64);
 
-	/* more keys than this will not be in a table */
-	slots = Max(Min(slots, most), needed);
-	return MakeState(like, BLOOM_TABLE, slots * sizeof(uint64));
+	/* more keys than a filter's words will not be in a table */
+	return Max(Min((size - BLOOM_HEADER_SIZE) / sizeof(uint64), most), needed);
+}
+
+/* An empty table with room for at least so many keys. */
+static Bloom *
+MakeTable(const Bloom *like, uint64 nkeys)
+{
+	return MakeState(like, BLOOM_TABLE, TableSlots(like, nkeys) * sizeof(uint64));
 }
 
 /*
@@ -157,6 +169,20 @@ BloomStateFrom(const Bloom *filter)
 }
 
 /*
+ * BloomStateOwn
+ *		A copy of a state that grows by reallocation, within this context.
+ */
+Bloom *
+BloomStateOwn(const Bloom *state, MemoryContext context)
+{
+	Bloom	   *owned = MemoryContextAlloc(context, VARSIZE(state));
+
+	memcpy(owned, state, VARSIZE(state));
+	owned->pending |= BLOOM_OWNED;
+	return owned;
+}
+
+/*
  * Set the bits of all hashes in an array that has empty places.
  */
 static void
@@ -183,14 +209,14 @@ SetBitsOfSlots(Bloom *bits, const uint64 *slots, uint64 nslots)
 static void
 MovePending(Bloom *state, Bloom *old)
 {
-	if (old->pending < BLOOM_RING)
+	if (!BloomHasRing(old))
 		return;
 	memcpy(Ring(state), Ring(old), BLOOM_PENDING * sizeof(uint64));
-	state->pending = old->pending;
+	state->pending = old->pending & ~BLOOM_OWNED;
 }
 
 /*
- * A state in bits form with the content of a table or list of keys.
+ * A state in bits form with the content of a table.
  */
 static Bloom *
 TurnIntoBits(Bloom *old)
@@ -198,7 +224,7 @@ TurnIntoBits(Bloom *old)
 	Bloom	   *state = MakeState(old, BLOOM_BITS, BloomBitBytes(old));
 
 	SetBitsOfSlots(state, old->data, BloomStateSlots(old));
-	if (old->pending >= BLOOM_RING && state->pending < BLOOM_RING)
+	if (BloomHasRing(old) && !BloomHasRing(state))
 		SetBitsOfSlots(state, Ring(old), BLOOM_PENDING);
 	else
 		MovePending(state, old);
@@ -206,16 +232,71 @@ TurnIntoBits(Bloom *old)
 }
 
 /*
- * The same content with room for more than so many keys in all.
+ * A larger table with the same content, and room for more than so many keys.
+ */
+static Bloom *
+GrowTable(Bloom *old, uint64 nkeys)
+{
+	Bloom	   *state = MakeTable(old, nkeys + 1);
+
+	BloomTableInsertNew(state->data, BloomStateSlots(state),
+						old->data, BloomStateSlots(old));
+	state->count = old->count;
+	MovePending(state, old);
+	return state;
+}
+
+/*
+ * The same by reallocation, without a second table beside the first.
+ */
+static Bloom *
+GrowOwnedTable(Bloom *state, uint64 nkeys)
+{
+	uint64		pending[BLOOM_PENDING];
+	uint64		slots = TableSlots(state, nkeys + 1);
+	Size		size = BLOOM_HEADER_SIZE +
+	(slots + BLOOM_PENDING) * sizeof(uint64);
+
+	memcpy(pending, Ring(state), sizeof(pending));
+	(void) BloomTableSorted(state->data, BloomStateSlots(state), state->data);
+
+	state = repalloc(state, size);
+	SET_VARSIZE(state, size);
+	if (!BloomTableSpread(state->data, slots, state->count))
+	{
+		Size		nbytes = state->count * sizeof(uint64);
+		uint64	   *hashes = palloc(nbytes);
+
+		memcpy(hashes, state->data, nbytes);
+		memset(state->data, 0, slots * sizeof(uint64));
+		BloomTableInsertNew(state->data, slots, hashes, state->count);
+		pfree(hashes);
+	}
+	memcpy(Ring(state), pending, sizeof(pending));
+	return state;
+}
+
+/*
+ * The same content in a state with room for more than so many keys in all.
+ *
+ * The old state is freed if it was owned, and otherwise is as it was.
  */
 static Bloom *
 GrowTo(Bloom *state, uint64 nkeys, BloomWhenFull when_full)
 {
+	bool		is_owned = (state->pending & BLOOM_OWNED) != 0;
 	Bloom	   *grown;
+	Bloom	   *owned;
 
 	Assert(BloomIsTable(state));
 	CHECK_FOR_INTERRUPTS();
-	if (!BloomHoldsAsKeys(state->words, nkeys))
+	if (BloomHoldsAsKeys(state->words, nkeys))
+	{
+		if (is_owned && BloomHasRing(state))
+			return GrowOwnedTable(state, nkeys);
+		grown = GrowTable(state, nkeys);
+	}
+	else
 	{
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			ereport(ERROR,
@@ -224,20 +305,22 @@ GrowTo(Bloom *state, uint64 nkeys, BloomWhenFull when_full)
 					 errdetail("Such an aggregate collects fewer than " UINT64_FORMAT " distinct keys.",
 							   (uint64) MAX_COLLECTED_WORDS),
 					 errhint("Name a capacity: bloom_agg(key, capacity, fp_prob).")));
-		return TurnIntoBits(state);
+		grown = TurnIntoBits(state);
 	}
 
-	grown = MakeTable(state, nkeys + 1);
-	BloomTableInsertNew(grown->data, BloomStateSlots(grown),
-						state->data, BloomStateSlots(state));
-	grown->count = state->count;
-	MovePending(grown, state);
-	return grown;
+	if (!is_owned)
+		return grown;
+	owned = BloomStateOwn(grown, GetMemoryChunkContext(state));
+	pfree(grown);
+	pfree(state);
+	return owned;
 }
 
 /*
  * BloomStateGrow
- *		The same content with room for more.  The old state is as it was.
+ *		The same content in a state with room for more.
+ *
+ * The old state is freed if it was owned, and otherwise is as it was.
  */
 Bloom *
 BloomStateGrow(Bloom *state, BloomWhenFull when_full)
@@ -268,7 +351,10 @@ Settle(Bloom *state, uint64 hash, BloomWhenFull when_full)
 	slots = BloomStateSlots(state);
 	if (!BloomTableInsert(state->data, slots, hash))
 		return state;
-	if (++state->count < BloomTableRoom(slots) &&
+	state->count++;
+	/* there must be room for all that is pending, so that flushing is simple */
+	if (state->count + (BloomHasRing(state) ? BLOOM_PENDING : 0) <
+		BloomTableRoom(slots) &&
 		BloomHoldsAsKeys(state->words, state->count))
 		return state;
 	return BloomStateGrow(state, when_full);
@@ -278,7 +364,7 @@ Settle(Bloom *state, uint64 hash, BloomWhenFull when_full)
  * A state that can be changed: an aggregate may have begun with a value.
  */
 static Bloom *
-OwnState(Bloom *state)
+ChangeableState(Bloom *state)
 {
 	if (BloomIsKeys(state))
 		return BloomStateFrom(state);
@@ -297,8 +383,8 @@ BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 	int			index;
 	uint64		oldest;
 
-	if (state->pending < BLOOM_RING)
-		return Settle(OwnState(state), hash, when_full);
+	if (!BloomHasRing(state))
+		return Settle(ChangeableState(state), hash, when_full);
 
 	if (BloomIsBits(state))
 		BloomPrefetchBits(BloomBitData(state), BloomBits(state),
@@ -307,64 +393,40 @@ BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 		BloomPrefetchWrite(&state->data[BloomTableHome(BloomStateSlots(state),
 													   hash)]);
 
-	index = state->pending - BLOOM_RING;
+	index = (state->pending & ~BLOOM_OWNED) - BLOOM_RING;
 	oldest = Ring(state)[index];
 	Ring(state)[index] = hash;
-	state->pending = BLOOM_RING + (index + 1) % BLOOM_PENDING;
+	state->pending = (state->pending & BLOOM_OWNED) |
+		(BLOOM_RING + (index + 1) % BLOOM_PENDING);
 	return oldest == 0 ? state : Settle(state, oldest, when_full);
 }
 
 /*
- * Free a state that was an intermediate step from the first to the last.
- */
-static void
-FreeIntermediate(Bloom *state, Bloom *first, Bloom *last)
-{
-	if (state != first && state != last)
-		pfree(state);
-}
-
-/*
  * Settle all hashes of an array that has empty places.
+ *
+ * States on the way from the first to the last one are freed, except for the
+ * first, which belongs to the caller (or is freed already, if it was owned).
  */
 static Bloom *
-SettleMany(Bloom *state, const uint64 *slots, uint64 nslots,
+SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
 		   BloomWhenFull when_full)
 {
-	Bloom	   *first = state;
-
 	for (uint64 i = 0; i < nslots; i++)
 	{
-		Bloom	   *next;
+		Bloom	   *previous = state;
+		bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
 
 		if (slots[i] == 0)
 			continue;
-		next = Settle(state, slots[i], when_full);
-		FreeIntermediate(state, first, next);
-		state = next;
+		state = Settle(state, slots[i], when_full);
+		if (state != previous && previous != first && !was_owned)
+			pfree(previous);
 	}
 	return state;
 }
 
 /*
- * Settle what is pending.  The ring stays, empty.
- *
- * The old state keeps its meaning, also if it had to be replaced.
- */
-static Bloom *
-Flush(Bloom *state, BloomWhenFull when_full)
-{
-	uint64		waiting[BLOOM_PENDING];
-
-	if (state->pending < BLOOM_RING)
-		return state;
-	memcpy(waiting, Ring(state), sizeof(waiting));
-	memset(Ring(state), 0, sizeof(waiting));
-	return SettleMany(state, waiting, BLOOM_PENDING, when_full);
-}
-
-/*
- * Make room for the keys of another table, or list of keys, in a table.
+ * Make room in a table for the keys of another table, or list of keys.
  *
  * They come in about the order of the slots that they belong into.  If the
  * table grew only when it is full, the slots at its beginning would be all
@@ -373,15 +435,41 @@ Flush(Bloom *state, BloomWhenFull when_full)
 static Bloom *
 MakeRoomFor(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 {
-	uint64		room = BloomTableRoom(BloomStateSlots(state));
+	uint64		pending = BloomHasRing(state) ? BLOOM_PENDING : 0;
+	uint64		slots = BloomStateSlots(state);
 	uint64		nkeys = state->count + other->count;
 
-	if (nkeys < room)
+	if (nkeys + pending < BloomTableRoom(slots))
 		return state;
-	nkeys = state->count +
-		BloomTableCountNew(state->data, BloomStateSlots(state),
-						   other->data, BloomStateSlots(other));
-	return nkeys < room ? state : GrowTo(state, nkeys, when_full);
+	nkeys = state->count + BloomTableCountNew(state->data, slots, other->data,
+											  BloomStateSlots(other));
+	if (nkeys + pending < BloomTableRoom(slots))
+		return state;
+	return GrowTo(state, nkeys, when_full);
+}
+
+/*
+ * Settle what is pending, in place: there is room for it.
+ */
+static void
+Flush(Bloom *state)
+{
+	uint64	   *ring;
+
+	if (!BloomHasRing(state))
+		return;
+	ring = Ring(state);
+	for (int i = 0; i < BLOOM_PENDING; i++)
+	{
+		if (ring[i] == 0)
+			continue;
+		if (BloomIsBits(state))
+			(void) BloomSetBits(BloomBitData(state), BloomBits(state),
+								state->hashes, ring[i]);
+		else if (BloomTableInsert(state->data, BloomStateSlots(state), ring[i]))
+			state->count++;
+		ring[i] = 0;
+	}
 }
 
 /*
@@ -392,7 +480,6 @@ Bloom *
 BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 {
 	Bloom	   *first = state;
-	Bloom	   *next;
 	uint64		nwords = (VARSIZE(other) - BLOOM_HEADER_SIZE) / sizeof(uint64);
 
 	BloomCheckCombinable(state, other);
@@ -401,75 +488,85 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	if (!BloomHasShape(state))
 		return BloomCopy(other);
 
-	state = Flush(OwnState(state), when_full);
+	state = ChangeableState(state);
+	Flush(state);
 
 	if (BloomIsBits(other))
 	{
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			elog(ERROR, "partial state of a self-sizing aggregate is in bits form");
 		if (BloomIsTable(state))
-		{
-			next = TurnIntoBits(state);
-			FreeIntermediate(state, first, next);
-			state = next;
-		}
+			state = TurnIntoBits(state);
 		BloomOrBits(state, other);
 		/* what remains is a ring, if there is one */
-		next = SettleMany(state, other->data + other->words,
-						  nwords - other->words, when_full);
+		state = SettleMany(state, first, other->data + other->words,
+						   nwords - other->words, when_full);
 	}
 	else
 	{
 		if (BloomIsTable(state))
 		{
-			next = MakeRoomFor(state, other, when_full);
-			FreeIntermediate(state, first, next);
-			state = next;
-		}
-		next = SettleMany(state, other->data, nwords, when_full);
-	}
-	FreeIntermediate(state, first, next);
+			Bloom	   *previous = state;
+			bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
 
-	BloomAdoptCapacity(next, other);
-	return next;
+			state = MakeRoomFor(state, other, when_full);
+			if (state != previous && previous != first && !was_owned)
+				pfree(previous);
+		}
+		state = SettleMany(state, first, other->data, nwords, when_full);
+	}
+
+	BloomAdoptCapacity(state, other);
+	return state;
 }
 
 /* ----------------------------------------------------------------
  *							PUBLISHING
+ *
+ * A state can go on to be used after it was published: a window aggregate
+ * does that.  So it is changed only within its meaning.
  * ----------------------------------------------------------------
  */
 
 /*
- * The content of a table as a filter in keys form.
+ * The content of a table as a value of the shape of another filter.
  */
 static Bloom *
-TableToKeys(const Bloom *like, const Bloom *table)
+PublishTable(const Bloom *table, const BloomShape *shape)
 {
-	Bloom	   *keys = BloomMakeLike(like, BLOOM_KEYS,
-									 table->count * sizeof(uint64));
-	uint64		n;
+	bool		as_keys = BloomHoldsAsKeys(shape->bits / 64, table->count);
+	Bloom	   *value = BloomMake(shape, table->key_type,
+								  as_keys ? BLOOM_KEYS : BLOOM_BITS,
+								  as_keys ? table->count * sizeof(uint64) :
+								  shape->bits / 8);
 
-	keys->key_type = table->key_type;
-	n = BloomTableSorted(table->data, BloomStateSlots(table), keys->data);
-	Assert(n == table->count);
-	BloomSetCount(keys, n);
-	return keys;
+	if (as_keys)
+		BloomSetCount(value, BloomTableSorted(table->data,
+											  BloomStateSlots(table),
+											  value->data));
+	else
+	{
+		SetBitsOfSlots(value, table->data, BloomStateSlots(table));
+		BloomSetCount(value, BloomCountBits(value));
+	}
+	return value;
 }
 
 /*
  * BloomStatePublish
- *		The value of a state.
- *
- * It may be the state itself, which then is a value and still a state.  In
- * any case the state can go on to be used: a window aggregate does.
+ *		The value of a state, which may be the state itself.
  */
 const Bloom *
 BloomStatePublish(Bloom *state)
 {
-	state = Flush(state, BLOOM_TURN_INTO_BITS);
+	Flush(state);
 	if (BloomIsTable(state))
-		return TableToKeys(state, state);
-	if (state->pending != BLOOM_NOT_A_STATE)
+	{
+		BloomShape	shape = BloomShapeOf(state);
+
+		return PublishTable(state, &shape);
+	}
+	if (!BloomIsPublic(state))
 	{
 		/* cut off the ring */
 		SET_VARSIZE(state, BLOOM_HEADER_SIZE + BloomBitBytes(state));
@@ -487,9 +584,8 @@ const Bloom *
 BloomStatePublishFitted(Bloom *state)
 {
 	BloomShape	shape;
-	Bloom	   *fitted;
 
-	state = Flush(state, BLOOM_FAIL_WHEN_FULL);
+	Flush(state);
 	if (state->count == 0)
 		return BloomMakeShapeless();
 	if (!BloomIsTable(state))
@@ -497,12 +593,5 @@ BloomStatePublishFitted(Bloom *state)
 
 	shape = BloomShapeForCapacity(state->count, state->fp_prob,
 								  (int64) state->seed);
-	fitted = BloomMakeEmpty(&shape);
-	if (BloomHoldsAsKeys(fitted->words, state->count))
-		return TableToKeys(fitted, state);
-
-	fitted = BloomMake(&shape, state->key_type, BLOOM_BITS, shape.bits / 8);
-	SetBitsOfSlots(fitted, state->data, BloomStateSlots(state));
-	BloomSetCount(fitted, BloomCountBits(fitted));
-	return fitted;
+	return PublishTable(state, &shape);
 }

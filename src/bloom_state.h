@@ -28,12 +28,16 @@ typedef enum BloomWhenFull
 /* Values of "pending", besides BLOOM_NOT_A_STATE */
 #define BLOOM_NO_RING		1	/* a state without a ring */
 #define BLOOM_RING			2	/* this, and the index of the oldest hash */
+#define BLOOM_OWNED			0x80	/* beside these: grows by reallocation */
+
+#define BloomHasRing(state)		(((state)->pending & ~BLOOM_OWNED) >= BLOOM_RING)
 
 #define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
 
 extern BloomShape BloomShapeForCollecting(double fp_prob);
 extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
+extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateAddSlow(Bloom *state, uint64 hash,
 								BloomWhenFull when_full);
@@ -47,7 +51,7 @@ static inline uint64
 BloomStateSlots(const Bloom *state)
 {
 	return (VARSIZE(state) - BLOOM_HEADER_SIZE) / sizeof(uint64) -
-		(state->pending >= BLOOM_RING ? BLOOM_PENDING : 0);
+		(BloomHasRing(state) ? BLOOM_PENDING : 0);
 }
 
 /*
@@ -57,7 +61,7 @@ BloomStateSlots(const Bloom *state)
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	if (likely(state->pending == BLOOM_NO_RING))
+	if (likely((state->pending & ~BLOOM_OWNED) == BLOOM_NO_RING))
 	{
 		uint64		slots;
 
