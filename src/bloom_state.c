@@ -43,6 +43,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "bloom_state.h"
@@ -401,26 +402,45 @@ BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 	return oldest == 0 ? state : Settle(state, oldest, when_full);
 }
 
+/* Hashes next to each other that SettleMany takes at once: a cache line */
+#define BLOCK	8
+
 /*
  * Settle all hashes of an array that has empty places.
  *
  * States on the way from the first to the last one are freed, except for the
  * first, which belongs to the caller (or is freed already, if it was owned).
+ *
+ * The array is likely to be in the order of the hashes.  Taken in that order,
+ * they would crowd the beginning of a table that has to grow for them later,
+ * and each would search past all before it.  So we jump by about the golden
+ * section of the array, rounded up to a power of two; multiples of an odd
+ * number then come by each block once.
  */
 static Bloom *
 SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
 		   BloomWhenFull when_full)
 {
-	for (uint64 i = 0; i < nslots; i++)
-	{
-		Bloom	   *previous = state;
-		bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
+	uint64		nblocks = pg_nextpower2_64(Max((nslots + BLOCK - 1) / BLOCK, 1));
+	uint64		step = (uint64) (nblocks * 0.618) | 1;
+	uint64		block = 0;
 
-		if (slots[i] == 0)
-			continue;
-		state = Settle(state, slots[i], when_full);
-		if (state != previous && previous != first && !was_owned)
-			pfree(previous);
+	for (uint64 i = 0; i < nblocks; i++)
+	{
+		uint64		end = Min((block + 1) * BLOCK, nslots);
+
+		for (uint64 j = block * BLOCK; j < end; j++)
+		{
+			Bloom	   *previous = state;
+			bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
+
+			if (slots[j] == 0)
+				continue;
+			state = Settle(state, slots[j], when_full);
+			if (state != previous && previous != first && !was_owned)
+				pfree(previous);
+		}
+		block = (block + step) & (nblocks - 1);
 	}
 	return state;
 }
