@@ -233,12 +233,12 @@ TurnIntoBits(Bloom *old)
 }
 
 /*
- * A larger table with the same content, and room for more than so many keys.
+ * A larger table with the same content.
  */
 static Bloom *
-GrowTable(Bloom *old, uint64 nkeys)
+GrowTable(Bloom *old)
 {
-	Bloom	   *state = MakeTable(old, nkeys + 1);
+	Bloom	   *state = MakeTable(old, old->count + 1);
 
 	BloomTableInsertNew(state->data, BloomStateSlots(state),
 						old->data, BloomStateSlots(old));
@@ -251,10 +251,10 @@ GrowTable(Bloom *old, uint64 nkeys)
  * The same by reallocation, without a second table beside the first.
  */
 static Bloom *
-GrowOwnedTable(Bloom *state, uint64 nkeys)
+GrowOwnedTable(Bloom *state)
 {
 	uint64		pending[BLOOM_PENDING];
-	uint64		slots = TableSlots(state, nkeys + 1);
+	uint64		slots = TableSlots(state, state->count + 1);
 	Size		size = BLOOM_HEADER_SIZE +
 	(slots + BLOOM_PENDING) * sizeof(uint64);
 
@@ -278,12 +278,13 @@ GrowOwnedTable(Bloom *state, uint64 nkeys)
 }
 
 /*
- * The same content in a state with room for more than so many keys in all.
+ * BloomStateGrow
+ *		The same content in a state with room for more.
  *
  * The old state is freed if it was owned, and otherwise is as it was.
  */
-static Bloom *
-GrowTo(Bloom *state, uint64 nkeys, BloomWhenFull when_full)
+Bloom *
+BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 {
 	bool		is_owned = (state->pending & BLOOM_OWNED) != 0;
 	Bloom	   *grown;
@@ -291,11 +292,11 @@ GrowTo(Bloom *state, uint64 nkeys, BloomWhenFull when_full)
 
 	Assert(BloomIsTable(state));
 	CHECK_FOR_INTERRUPTS();
-	if (BloomHoldsAsKeys(state->words, nkeys))
+	if (BloomHoldsAsKeys(state->words, state->count))
 	{
 		if (is_owned && BloomHasRing(state))
-			return GrowOwnedTable(state, nkeys);
-		grown = GrowTable(state, nkeys);
+			return GrowOwnedTable(state);
+		grown = GrowTable(state);
 	}
 	else
 	{
@@ -315,18 +316,6 @@ GrowTo(Bloom *state, uint64 nkeys, BloomWhenFull when_full)
 	pfree(grown);
 	pfree(state);
 	return owned;
-}
-
-/*
- * BloomStateGrow
- *		The same content in a state with room for more.
- *
- * The old state is freed if it was owned, and otherwise is as it was.
- */
-Bloom *
-BloomStateGrow(Bloom *state, BloomWhenFull when_full)
-{
-	return GrowTo(state, state->count, when_full);
 }
 
 /* ----------------------------------------------------------------
@@ -446,29 +435,6 @@ SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
 }
 
 /*
- * Make room in a table for the keys of another table, or list of keys.
- *
- * They come in about the order of the slots that they belong into.  If the
- * table grew only when it is full, the slots at its beginning would be all
- * taken by then, and each search would pass them: quadratic time.
- */
-static Bloom *
-MakeRoomFor(Bloom *state, const Bloom *other, BloomWhenFull when_full)
-{
-	uint64		pending = BloomHasRing(state) ? BLOOM_PENDING : 0;
-	uint64		slots = BloomStateSlots(state);
-	uint64		nkeys = state->count + other->count;
-
-	if (nkeys + pending < BloomTableRoom(slots))
-		return state;
-	nkeys = state->count + BloomTableCountNew(state->data, slots, other->data,
-											  BloomStateSlots(other));
-	if (nkeys + pending < BloomTableRoom(slots))
-		return state;
-	return GrowTo(state, nkeys, when_full);
-}
-
-/*
  * Settle what is pending, in place: there is room for it.
  */
 static void
@@ -523,18 +489,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 						   nwords - other->words, when_full);
 	}
 	else
-	{
-		if (BloomIsTable(state))
-		{
-			Bloom	   *previous = state;
-			bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
-
-			state = MakeRoomFor(state, other, when_full);
-			if (state != previous && previous != first && !was_owned)
-				pfree(previous);
-		}
 		state = SettleMany(state, first, other->data, nwords, when_full);
-	}
 
 	BloomAdoptCapacity(state, other);
 	return state;

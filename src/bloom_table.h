@@ -51,29 +51,6 @@ BloomTableInsert(uint64 *slots, uint64 nslots, uint64 hash)
 	return true;
 }
 
-/* How many of these hashes are not in the table?  They are distinct. */
-static inline uint64
-BloomTableCountNew(const uint64 *slots, uint64 nslots,
-				   const uint64 *hashes, uint64 nhashes)
-{
-	uint64		n = 0;
-
-	for (uint64 j = 0; j < nhashes; j++)
-	{
-		uint64		i = BloomTableHome(nslots, hashes[j]);
-
-		if (hashes[j] == 0)
-			continue;			/* an empty slot of another table */
-		while (slots[i] != 0 && slots[i] != hashes[j])
-		{
-			if (++i == nslots)
-				i = 0;
-		}
-		n += slots[i] == 0;
-	}
-	return n;
-}
-
 /* Put in hashes that are known to be distinct and new. */
 static inline void
 BloomTableInsertNew(uint64 *slots, uint64 nslots,
