@@ -51,6 +51,7 @@
 #include "access/transam.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -202,6 +203,34 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 					format_type_be(type)),
 			 errdetail("A Bloom filter holds hashes of its keys."),
 			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
+}
+
+/*
+ * BloomTypeTakenForText
+ *		The type of a key that the parser has made a text, or InvalidOid.
+ *
+ * A type of an extension that has an implicit cast to text without a function,
+ * such as citext, goes to a function for text keys, since that wins over one
+ * for anyelement.  But such a type can have an equality of its own, and then
+ * its own hash function is the one to be called; the value is still of it.
+ *
+ * This cannot be seen any more where the planner has made a constant of the
+ * key.  Keys that are hashed both ways do not mix: they have two key types.
+ */
+Oid
+BloomTypeTakenForText(const Node *key)
+{
+	const RelabelType *relabel = (const RelabelType *) key;
+	Oid			base;
+
+	if (key == NULL || !IsA(key, RelabelType) ||
+		relabel->relabelformat != COERCE_IMPLICIT_CAST)
+		return InvalidOid;
+	base = getBaseType(exprType((Node *) relabel->arg));
+	if (base < FirstGenbkiObjectId ||
+		!OidIsValid(lookup_type_cache(base, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+		return InvalidOid;
+	return base;
 }
 
 /*

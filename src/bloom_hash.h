@@ -11,6 +11,7 @@
 #define BLOOM_HASH_H
 
 #include "catalog/pg_type_d.h"
+#include "nodes/nodes.h"
 #include "port/pg_bswap.h"
 #include "utils/typcache.h"
 
@@ -54,6 +55,7 @@ typedef struct BloomHasher
 
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
+extern Oid	BloomTypeTakenForText(const Node *key);
 extern uint64 BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed);
 
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
