@@ -53,6 +53,7 @@ typedef struct BloomHasher
 } BloomHasher;
 
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
+extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
 extern uint64 BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed);
 
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);

@@ -18,7 +18,6 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
 #include "bloom_setops.h"
@@ -180,7 +179,7 @@ MergeHashes(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
  * BloomSetMany
  *		Set the bits of many keys in a filter in bits form, in place.
  *
- * The count is kept; the caller has made the filter.
+ * The bits set are not counted.
  */
 void
 BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
@@ -190,8 +189,8 @@ BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
 		uint64		n = Min(nhashes, KEYS_PER_INTERRUPT_CHECK);
 
 		CHECK_FOR_INTERRUPTS();
-		bits->count += BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits),
-										  bits->hashes, hashes, n);
+		BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits),
+						   bits->hashes, hashes, n);
 		hashes += n;
 		nhashes -= n;
 	}
@@ -212,6 +211,7 @@ BloomToBits(const Bloom *filter)
 		return BloomCopy(filter);
 	bits = BloomMakeLike(filter, BLOOM_BITS, BloomBitBytes(filter));
 	BloomSetMany(bits, filter->data, filter->count);
+	bits->count = BloomCountBits(bits);
 	return bits;
 }
 
@@ -257,7 +257,7 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 			return filter;
 		result = BloomCopy(filter);
 		BloomSetMany(result, hashes + have, nhashes - have);
-		BloomSetCount(result, result->count);
+		BloomSetCount(result, BloomCountBits(result));
 		return result;
 	}
 
@@ -277,7 +277,7 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 	result = BloomToBits(filter);
 	result->key_type = key_type;
 	BloomSetMany(result, hashes, nhashes);
-	BloomSetCount(result, result->count);
+	BloomSetCount(result, BloomCountBits(result));
 	return result;
 }
 
@@ -517,14 +517,14 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 /*
  * BloomOrBits
  *		Set the other filter's bits as well, in place; both in bits form.
+ *
+ * The bits set are not counted.
  */
 void
 BloomOrBits(Bloom *bits, const Bloom *other)
 {
 	for (uint32 i = 0; i < bits->words; i++)
 		bits->data[i] |= other->data[i];
-	bits->count = pg_popcount((const char *) bits->data,
-							  (int) BloomBitBytes(bits));
 }
 
 /*
@@ -560,6 +560,7 @@ BloomUnion(const Bloom *a, const Bloom *b)
 	{
 		result = BloomCopy(a);
 		BloomOrBits(result, b);
+		BloomSetCount(result, BloomCountBits(result));
 	}
 	BloomAdoptCapacity(result, b);
 	return result;
@@ -607,8 +608,7 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 		result = BloomCopy(a);
 		for (uint32 i = 0; i < result->words; i++)
 			result->data[i] &= b->data[i];
-		n = pg_popcount((const char *) result->data,
-						(int) BloomBitBytes(result));
+		n = BloomCountBits(result);
 	}
 	BloomAdoptCapacity(result, b);
 	BloomSetCount(result, n);
@@ -648,8 +648,7 @@ FoldBits(const Bloom *filter, uint32 factor)
 			any |= BloomGetBit(from, bit);
 		to[i >> 3] |= any << (i & 7);
 	}
-	folded->count = pg_popcount((const char *) folded->data,
-								(int) BloomBitBytes(folded));
+	folded->count = BloomCountBits(folded);
 	return folded;
 }
 

@@ -25,15 +25,19 @@ typedef enum BloomWhenFull
 	BLOOM_FAIL_WHEN_FULL		/* the shape is made at the end */
 } BloomWhenFull;
 
-#define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
+/* Values of "pending", besides BLOOM_NOT_A_STATE */
+#define BLOOM_NO_RING		1	/* a state without a ring */
+#define BLOOM_RING			2	/* this, and the index of the oldest hash */
+#define BLOOM_OWNED			0x80	/* beside these: grows by reallocation */
 
-/* Is this a value, or a state that only this file understands? */
-#define BloomIsPublic(filter) \
-	((filter)->representation != BLOOM_TABLE && (filter)->pending == 0)
+#define BloomHasRing(state)		(((state)->pending & ~BLOOM_OWNED) >= BLOOM_RING)
+
+#define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
 
 extern BloomShape BloomShapeForCollecting(double fp_prob);
 extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
+extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateAddSlow(Bloom *state, uint64 hash,
 								BloomWhenFull when_full);
@@ -47,7 +51,7 @@ static inline uint64
 BloomStateSlots(const Bloom *state)
 {
 	return (VARSIZE(state) - BLOOM_HEADER_SIZE) / sizeof(uint64) -
-		(state->pending != 0 ? BLOOM_PENDING : 0);
+		(BloomHasRing(state) ? BLOOM_PENDING : 0);
 }
 
 /*
@@ -57,25 +61,23 @@ BloomStateSlots(const Bloom *state)
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	if (state->pending == 0)
+	if (likely((state->pending & ~BLOOM_OWNED) == BLOOM_NO_RING))
 	{
+		uint64		slots;
+
 		if (BloomIsBits(state))
 		{
-			state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
-										 state->hashes, hash);
+			(void) BloomSetBits(BloomBitData(state), BloomBits(state),
+								state->hashes, hash);
 			return state;
 		}
-		if (BloomIsTable(state))
-		{
-			uint64		slots = BloomStateSlots(state);
-
-			if (!BloomTableInsert(state->data, slots, hash))
-				return state;
-			if (++state->count < BloomTableRoom(slots) &&
-				BloomHoldsAsKeys(state->words, state->count))
-				return state;
-			return BloomStateGrow(state, when_full);
-		}
+		slots = BloomStateSlots(state);
+		if (!BloomTableInsert(state->data, slots, hash))
+			return state;
+		if (++state->count < BloomTableRoom(slots) &&
+			BloomHoldsAsKeys(state->words, state->count))
+			return state;
+		return BloomStateGrow(state, when_full);
 	}
 	return BloomStateAddSlow(state, hash, when_full);
 }
