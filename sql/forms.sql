@@ -18,33 +18,16 @@ SELECT bits, (bloom_info(bloom_shape(bits, 1))).representation AS empty,
 	   (bloom_info(bloom_add(bloom_shape(bits, 1), 1))).representation AS one_key
 FROM unnest('{64,128}'::int[]) AS bits;
 
--- A filter in bits form that holds few keys, as another producer may write
--- it: it equals the one in keys form, and works as well.
+-- A filter in bits form that holds few keys, as an intersection or another
+-- producer makes it: here what 40 filters of those keys and others have in
+-- common.  It equals the one in keys form, and works as well.
 CREATE TEMPORARY TABLE both_forms AS
-SELECT f AS keys, b AS bits
-FROM (SELECT bloom_add_all(bloom_shape(1024, 3), '{1,2}'::int[]) AS f) AS s,
-	 LATERAL (
-		-- the header of the keys form with representation 2, and the count of
-		-- bits, which are taken from a filter that passed through bits form
-		SELECT (set_byte(set_byte(substr(f::bytea, 1, 44), 1, 2), 36, set) || content)::bloom AS b
-		FROM (SELECT substr((f | w)::bytea, 45) AS whole,
-					 substr(w::bytea, 45) AS rest
-			  FROM (SELECT bloom_agg(i, bloom_shape(1024, 3)) AS w FROM generate_series(1000, 1020) AS i) AS w) AS s,
-			 LATERAL (
-				-- the bits of 1 and 2, from filters of one key and one word
-				SELECT decode(string_agg(lpad(to_hex(byte), 2, '0'), '' ORDER BY n), 'hex') AS content,
-					   sum((byte::bit(8) & b'10000000' <> b'00000000')::int + (byte::bit(8) & b'01000000' <> b'00000000')::int +
-						   (byte::bit(8) & b'00100000' <> b'00000000')::int + (byte::bit(8) & b'00010000' <> b'00000000')::int +
-						   (byte::bit(8) & b'00001000' <> b'00000000')::int + (byte::bit(8) & b'00000100' <> b'00000000')::int +
-						   (byte::bit(8) & b'00000010' <> b'00000000')::int + (byte::bit(8) & b'00000001' <> b'00000000')::int)::int AS set
-				FROM (
-					SELECT n, bit_and(byte) AS byte
-					FROM (SELECT bloom_agg(i, f) AS u
-						  FROM generate_series(1, 40) AS part, generate_series(part * 1000, part * 1000 + 20) AS i
-						  GROUP BY part) AS unions,
-						 generate_series(0, 127) AS n,
-						 LATERAL (SELECT get_byte(u::bytea, 44 + n) AS byte) AS byte
-					GROUP BY n) AS bytes) AS content) AS made;
+SELECT f AS keys,
+	   (SELECT bloom_intersect_agg(u)
+		FROM (SELECT bloom_agg(i, f) AS u
+			  FROM generate_series(1, 40) AS part, generate_series(part * 1000, part * 1000 + 20) AS i
+			  GROUP BY part) AS unions) AS bits
+FROM bloom_add_all(bloom_shape(1024, 3), '{1,2}'::int[]) AS f;
 SELECT (bloom_info(keys)).representation, (bloom_info(bits)).representation,
 	   keys = bits AS equal, NOT keys <> bits AS not_unequal, bits = keys AS equal_reversed,
 	   bloom_hash(keys) = bloom_hash(bits) AS hash_alike,
@@ -53,7 +36,7 @@ SELECT (bloom_info(keys)).representation, (bloom_info(bits)).representation,
 	   (bloom_info(keys)).fill = (bloom_info(bits)).fill AS same_fill
 FROM both_forms;
 SELECT bits @> 1 AND bits @> 2 AS no_false_negatives, bloom_contains_any(bits, '{100,101,102}'::int[]) AS others,
-	   bloom_cardinality(bits) AS keys, bloom_jaccard(keys, bits) AS jaccard,
+	   bloom_cardinality(bits) AS keys, bloom_jaccard(keys, bits) > 0.99 AS similar,
 	   (keys | bits) = keys AS union, (keys & bits) = keys AS intersection,
 	   bloom_add(bits, 3) = bloom_add(keys, 3) AS added,
 	   (SELECT bloom_agg(i, bits) FROM generate_series(1, 30) AS i) = (SELECT bloom_agg(i, keys) FROM generate_series(1, 30) AS i) AS aggregated
@@ -84,7 +67,7 @@ SELECT (bloom_info(bloom_agg(i, 1e-12))).representation, bloom_agg(i, 1e-12) @> 
 SELECT n, (bloom_info(fitted)).bits, (bloom_info(fitted)).capacity, (bloom_info(fitted)).representation,
 	   fitted = own AS as_own_size, (SELECT bool_and(fitted @> i) FROM generate_series(1, n) AS i) AS no_false_negatives
 FROM unnest('{1,10,1000}'::int[]) AS n,
-	 LATERAL (SELECT bloom_fit(bloom_agg(i, 1000000, 0.01), 0.01) AS fitted, bloom_agg(i) AS own FROM generate_series(1, n) AS i) AS s;
+	 LATERAL (SELECT bloom_fit(bloom_agg(i, 1000000, 0.01), 0.01) AS fitted, bloom_agg(i) AS own FROM generate_series(1, n) AS i OFFSET 0) AS s;
 -- bits: folded as far as the rate allows, and no further
 SELECT n, (bloom_info(f)).bits, (bloom_info(fitted)).bits AS fitted_bits, (bloom_info(fitted)).hashes,
 	   (bloom_info(fitted)).fp_prob_now <= 0.01 AS rate_kept,
@@ -92,7 +75,8 @@ SELECT n, (bloom_info(f)).bits, (bloom_info(fitted)).bits AS fitted_bits, (bloom
 	   (SELECT count(*) FILTER (WHERE fitted @> i) FROM generate_series(-20000, -1) AS i) <= 20000 * 0.01 + 4 * sqrt(20000 * 0.01) AS few_false_positives
 FROM unnest('{4000,12000,16000,31000,64000}'::int[]) AS n,
 	 LATERAL (SELECT f, bloom_fit(f, 0.01) AS fitted
-			  FROM (SELECT bloom_agg(i, bloom_shape(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s) AS s;
+			  FROM (SELECT bloom_agg(i, bloom_shape(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s
+			  OFFSET 0) AS s;
 -- a filter folded is the filter of its keys in the smaller shape
 SELECT (bloom_info(bloom_fit(f, 0.01))).bits, bloom_fit(f, 0.01) = g AS same_as_built_small
 FROM (SELECT bloom_agg(i, bloom_shape(64 * 1024, 7)) AS f, bloom_agg(i, bloom_shape(64 * 256, 7)) AS g FROM generate_series(1, 1500) AS i) AS s;
