@@ -28,3 +28,6 @@ PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# PGXS does not know which files include which
+$(OBJS): $(wildcard src/*.h)

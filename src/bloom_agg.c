@@ -28,6 +28,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "nodes/nodes.h"
 #include "utils/date.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
@@ -47,7 +48,7 @@
  * The context that a state lives in.  An error, if this is no aggregate: the
  * state is changed in place, which would be wrong for any other value.
  */
-static inline MemoryContext
+static MemoryContext
 StateContext(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
@@ -61,6 +62,16 @@ StateContext(FunctionCallInfo fcinfo)
 	return context;
 }
 
+/* The same check, without a call. */
+static inline void
+CheckContext(FunctionCallInfo fcinfo)
+{
+	if (unlikely(fcinfo->context == NULL ||
+				 !(IsA(fcinfo->context, AggState) ||
+				   IsA(fcinfo->context, WindowAggState))))
+		(void) StateContext(fcinfo);
+}
+
 /*
  * A very large state is behind a handle that nodeAgg.c takes over as it is:
  * an expanded object.  So it can be reallocated, while any other state would
@@ -69,7 +80,7 @@ StateContext(FunctionCallInfo fcinfo)
  * Small states have none.  An expanded object has a memory context of its own,
  * and a hash aggregate looks at every context for each new group.
  */
-#define LARGE_STATE_SIZE	(8 * 1024 * 1024)
+#define LARGE_STATE_SIZE	(1024 * 1024)
 
 typedef struct LargeState
 {
@@ -234,7 +245,7 @@ NoteKeyType(Bloom *state, Oid key_type)
 	Oid			key_type; \
 	uint64		hash; \
  \
-	(void) StateContext(fcinfo); \
+	CheckContext(fcinfo); \
 	if (likely(!PG_ARGISNULL(0))) \
 		old = StateOf(PG_GETARG_DATUM(0)); \
 	else \
@@ -347,7 +358,7 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 	Bloom	   *old;
 	Bloom	   *state;
 
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))
@@ -404,7 +415,7 @@ PG_FUNCTION_INFO_V1(bloom_intersect_agg_trans);
 Datum
 bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
 {
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))
@@ -455,7 +466,7 @@ bloom_agg_final(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter;
 
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
 	filter = BloomStatePublish(StateOf(PG_GETARG_DATUM(0)));
@@ -471,7 +482,7 @@ PG_FUNCTION_INFO_V1(bloom_agg_fit_final);
 Datum
 bloom_agg_fit_final(PG_FUNCTION_ARGS)
 {
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
 	PG_RETURN_BLOOM_P(BloomStatePublishFitted(StateOf(PG_GETARG_DATUM(0))));

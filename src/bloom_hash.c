@@ -303,11 +303,11 @@ BloomHashBpchar(Datum key, uint64 seed)
 }
 
 /*
- * BloomHashDatum
- *		Hash a key.
+ * BloomHashOther
+ *		Hash a key of any type.
  */
 uint64
-BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
+BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed)
 {
 	switch (hasher->kind)
 	{
