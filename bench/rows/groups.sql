@@ -17,7 +17,7 @@ SELECT count(filter) FROM (SELECT bloom_agg(k, 1000000, 0.01) AS filter FROM gro
 SELECT count(filter) FROM (SELECT bloom_agg(k, 1000000, 0.01) AS filter FROM groups_few GROUP BY tenant) AS s;
 -- against: max(k), 10^6 groups
 SELECT count(k) FROM (SELECT max(k) AS k FROM groups_many GROUP BY tenant) AS s;
--- memory: peak memory, MB | at most 1000 | 1e6
+-- memory: peak memory, MB | at most 1000 | 1000000
 SELECT max(k) FROM groups_many;
 -- then
 SELECT count(filter) * 0 FROM (SELECT bloom_agg(k, 1000000, 0.01) AS filter FROM groups_many GROUP BY tenant) AS s;

@@ -1,4 +1,4 @@
--- title: semi-join of 10^7 rows with 10^6 keys, 10 % match, in memory
+-- title: semi-join of :rows rows with a tenth as many keys, 10 % match, in memory
 -- setup:
 SELECT bench_keys('int8', :rows);
 DROP TABLE IF EXISTS wanted;

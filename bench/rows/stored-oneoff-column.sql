@@ -1,7 +1,7 @@
 -- title: 1,000 one-off probes of a stored filter
 -- setup:
 DROP TABLE IF EXISTS seen;
-CREATE TABLE seen (id int PRIMARY KEY, day char(9), filter bloom);
+CREATE TABLE seen (id int PRIMARY KEY, day char(10), filter bloom);
 INSERT INTO seen
 SELECT 1, '2026-11-20', bloom_agg(hashint8extended(i, :seed), bloom_shape(8 * 1048576, 7))
 FROM generate_series(1, 838860) AS i;

@@ -4,7 +4,7 @@
 -- title: 1,000 one-off probes of a stored filter
 -- setup:
 DROP TABLE IF EXISTS seen;
-CREATE TABLE seen (id int PRIMARY KEY, day char(9), filter bloom);
+CREATE TABLE seen (id int PRIMARY KEY, day char(10), filter bloom);
 INSERT INTO seen
 SELECT mb, '2026-11-20', bloom_agg(hashint8extended(i, :seed), bloom_shape(8 * 1048576 * mb, 7))
 FROM unnest(ARRAY[1, :mb]::bigint[]) AS mb, generate_series(1, 838860 * mb) AS i
