@@ -7,6 +7,7 @@ OBJS = \
 	src/bloom_fetch.o \
 	src/bloom_format.o \
 	src/bloom_hash.o \
+	src/bloom_selfuncs.o \
 	src/bloom_setops.o \
 	src/bloom_sizing.o \
 	src/bloom_state.o
@@ -25,3 +26,6 @@ PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# PGXS does not know which files include which
+$(OBJS): $(wildcard src/*.h)

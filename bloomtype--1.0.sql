@@ -107,16 +107,31 @@ COMMENT ON FUNCTION bloom_add_all(bloom, anyarray) IS 'the filter with all eleme
 -- makes those first.
 -- ----------------------------------------------------------------
 
+CREATE FUNCTION bloomsel(internal, oid, internal, int) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomsel(internal, oid, internal, int) IS 'restriction selectivity of tests for a key';
+
+CREATE FUNCTION bloomjoinsel(internal, oid, internal, smallint, internal) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomjoinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of tests for a key';
+
+CREATE FUNCTION bloom_contains_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_contains_support(internal) IS 'planner support function of tests for a key';
+
 CREATE FUNCTION bloom_contains(filter bloom, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	SUPPORT bloom_contains_support;
 COMMENT ON FUNCTION bloom_contains(bloom, anyelement) IS 'false: the key was certainly never added; true: it probably was';
 
 CREATE FUNCTION bloom_contains(filter bloom, key text) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	SUPPORT bloom_contains_support;
 COMMENT ON FUNCTION bloom_contains(bloom, text) IS 'false: the text was certainly never added; true: it probably was';
 
 CREATE FUNCTION bloom_contained(key anyelement, filter bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	SUPPORT bloom_contains_support;
 COMMENT ON FUNCTION bloom_contained(anyelement, bloom) IS 'false: the key was certainly never added; true: it probably was';
 
 CREATE FUNCTION bloom_contains_all(filter bloom, keys anyarray) RETURNS boolean
@@ -129,13 +144,13 @@ COMMENT ON FUNCTION bloom_contains_any(bloom, anyarray) IS 'is some element poss
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anyelement, FUNCTION = bloom_contains,
-	COMMUTATOR = <@
+	COMMUTATOR = <@, RESTRICT = bloomsel, JOIN = bloomjoinsel
 );
 COMMENT ON OPERATOR @> (bloom, anyelement) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anyelement, RIGHTARG = bloom, FUNCTION = bloom_contained,
-	COMMUTATOR = @>
+	COMMUTATOR = @>, RESTRICT = bloomsel, JOIN = bloomjoinsel
 );
 COMMENT ON OPERATOR <@ (anyelement, bloom) IS 'is possibly contained in the filter; false is certain';
 

@@ -334,7 +334,7 @@ bloom_fp_prob(PG_FUNCTION_ARGS)
 {
 	if (PG_NARGS() == 2)
 		PG_RETURN_FLOAT8(ExpectedRate(PG_GETARG_FLOAT8(0), PG_GETARG_INT32(1)));
-	PG_RETURN_FLOAT8(BloomRateNow(PG_GETARG_BLOOM_P(0)));
+	PG_RETURN_FLOAT8(BloomRateNow(BloomFetchHeader(PG_GETARG_DATUM(0))));
 }
 
 /* ----------------------------------------------------------------
@@ -372,28 +372,32 @@ bloom_shape(PG_FUNCTION_ARGS)
 	PG_RETURN_BLOOM_P(BloomMakeEmpty(&shape));
 }
 
-/*
- * What a call site knows of its keys' type, found out once for all rows.
- */
-static const BloomHasher *
-CallSiteHasher(FunctionCallInfo fcinfo, int argno, bool is_array)
+/* What a call site keeps between the rows: its keys' type, stored filters */
+typedef struct CallSite
 {
-	BloomHasher *hasher = fcinfo->flinfo->fn_extra;
+	BloomHasher hasher;
+	BloomCache *cache;
+} CallSite;
 
-	if (unlikely(hasher == NULL))
+static CallSite *
+GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
+{
+	CallSite   *site = fcinfo->flinfo->fn_extra;
+
+	if (unlikely(site == NULL))
 	{
-		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, key_argno);
 
 		if (!OidIsValid(type))
 			elog(ERROR, "could not determine the type of the key");
 		if (is_array)
 			type = get_base_element_type(type);
-		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-									sizeof(BloomHasher));
-		BloomHasherInit(hasher, type, PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = hasher;
+		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+									  sizeof(CallSite));
+		BloomHasherInit(&site->hasher, type, PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra = site;
 	}
-	return hasher;
+	return site;
 }
 
 /*
@@ -451,7 +455,7 @@ bloom_add(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
-	hasher = CallSiteHasher(fcinfo, 1, false);
+	hasher = &GetCallSite(fcinfo, 1, false)->hasher;
 	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), filter->seed);
 	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, hasher->key_type));
 }
@@ -475,7 +479,7 @@ bloom_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
-	hasher = CallSiteHasher(fcinfo, 1, true);
+	hasher = &GetCallSite(fcinfo, 1, true)->hasher;
 	keys = HashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
 	if (keys.nhashes == 0)
 		PG_RETURN_BLOOM_P(filter);
@@ -492,16 +496,19 @@ bloom_add_all(PG_FUNCTION_ARGS)
 /*
  * Does the filter in one argument possibly contain the key in the other?
  */
-static Datum
+static inline Datum
 TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 {
-	const BloomHasher *hasher = CallSiteHasher(fcinfo, key_argno, false);
-	const Bloom *filter = PG_GETARG_BLOOM_P(filter_argno);
+	CallSite   *site = GetCallSite(fcinfo, key_argno, false);
+	BloomProbe	probe;
 	uint64		hash;
 
-	BloomCheckKeyType(filter, hasher->key_type);
-	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(key_argno), filter->seed);
-	PG_RETURN_BOOL(BloomTestHash(filter, hash));
+	BloomProbeBegin(&probe, PG_GETARG_DATUM(filter_argno), 1,
+					&site->cache, fcinfo->flinfo->fn_mcxt);
+	BloomCheckKeyType(probe.header, site->hasher.key_type);
+	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(key_argno),
+						  probe.header->seed);
+	PG_RETURN_BOOL(BloomProbeTest(&probe, hash));
 }
 
 /*
@@ -538,15 +545,19 @@ bloom_contained(PG_FUNCTION_ARGS)
 static Datum
 TestArray(FunctionCallInfo fcinfo, bool decisive)
 {
-	const BloomHasher *hasher = CallSiteHasher(fcinfo, 1, true);
-	const Bloom *filter = PG_GETARG_BLOOM_P(0);
+	CallSite   *site = GetCallSite(fcinfo, 1, true);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	BloomProbe	probe;
 	BloomArrayHashes keys;
 
-	BloomCheckKeyType(filter, hasher->key_type);
-	keys = HashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
+	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
+					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
+					&site->cache, fcinfo->flinfo->fn_mcxt);
+	BloomCheckKeyType(probe.header, site->hasher.key_type);
+	keys = HashArray(&site->hasher, array, probe.header->seed);
 	for (uint64 i = 0; i < keys.nhashes; i++)
 	{
-		if (BloomTestHash(filter, keys.hashes[i]) == decisive)
+		if (BloomProbeTest(&probe, keys.hashes[i]) == decisive)
 			PG_RETURN_BOOL(decisive);
 	}
 	if (keys.has_nulls)
@@ -725,7 +736,9 @@ PG_FUNCTION_INFO_V1(bloom_cardinality);
 Datum
 bloom_cardinality(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64((int64) rint(BloomCardinality(PG_GETARG_BLOOM_P(0))));
+	const Bloom *header = BloomFetchHeader(PG_GETARG_DATUM(0));
+
+	PG_RETURN_INT64((int64) rint(BloomCardinality(header)));
 }
 
 /*
@@ -796,7 +809,7 @@ PG_FUNCTION_INFO_V1(bloom_is_empty);
 Datum
 bloom_is_empty(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(PG_GETARG_BLOOM_P(0)->count == 0);
+	PG_RETURN_BOOL(BloomFetchHeader(PG_GETARG_DATUM(0))->count == 0);
 }
 
 /*
@@ -807,13 +820,13 @@ PG_FUNCTION_INFO_V1(bloom_info);
 Datum
 bloom_info(PG_FUNCTION_ARGS)
 {
-	const Bloom *filter = PG_GETARG_BLOOM_P(0);
-	double		fill = 0;
+	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
+	uint64		bits_set = filter->count;
 	Datum		values[11];
 	bool		nulls[11] = {false};
 
-	if (BloomHasShape(filter))
-		fill = BloomBitsSet(filter) / (double) BloomBits(filter);
+	if (BloomIsKeys(filter))
+		bits_set = BloomBitsSet(PG_GETARG_BLOOM_P(0));
 
 	values[0] = ObjectIdGetDatum(filter->key_type);
 	nulls[0] = !OidIsValid(filter->key_type);
@@ -824,8 +837,8 @@ bloom_info(PG_FUNCTION_ARGS)
 	values[5] = Float8GetDatum(filter->fp_prob);
 	values[6] = Int64GetDatum((int64) rint(BloomCardinality(filter)));
 	values[7] = Float8GetDatum(BloomRateNow(filter));
-	values[8] = Float8GetDatum(fill);
-	values[9] = Int64GetDatum((int64) VARSIZE(filter));
+	values[8] = Float8GetDatum(bits_set / (double) Max(BloomBits(filter), 1));
+	values[9] = Int64GetDatum((int64) BloomFetchSize(PG_GETARG_DATUM(0)));
 	values[10] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" : "bits");
 	return ReturnRow(fcinfo, values, nulls);
 }

@@ -18,6 +18,7 @@
 \set QUIET on
 \pset pager off
 \pset footer off
+\pset numericlocale on
 SET client_min_messages = warning;
 
 CREATE EXTENSION IF NOT EXISTS bloomtype;
@@ -36,15 +37,12 @@ CREATE TEMP TABLE verdict (
 	kept		boolean
 );
 
-CREATE FUNCTION pg_temp.grouped(n numeric) RETURNS text
-LANGUAGE sql RETURN trim(to_char(n, '999,999,999,990'));
+CREATE FUNCTION pg_temp.percent(x float8) RETURNS numeric
+LANGUAGE sql AS 'SELECT round(100 * x::numeric, 4)';
 
-CREATE FUNCTION pg_temp.percent(x float8) RETURNS text
-LANGUAGE sql RETURN to_char(100 * x, 'FM990.0000') || ' %';
-
-SELECT count(*) AS links, count(DISTINCT url) AS urls,
-	   pg_temp.grouped(count(*)) AS links_grouped,
-	   pg_temp.grouped(count(DISTINCT url)) AS urls_grouped
+SELECT count(DISTINCT url) AS urls,
+	   to_char(count(*), 'FM999,999,999') AS links_shown,
+	   to_char(count(DISTINCT url), 'FM999,999,999') AS urls_shown
 FROM link \gset
 
 --
@@ -52,10 +50,11 @@ FROM link \gset
 --
 
 \echo
-\echo '(a) A crawler meets' :links_grouped 'links, of which' :urls_grouped 'are different.'
+\echo '(a) A crawler meets' :links_shown 'links, which lead to' :urls_shown 'different URLs.'
 \echo
 \echo 'It asks a filter about each link in turn, and fetches and adds what the filter'
-\echo 'does not hold.  No page is ever fetched twice.  A false positive loses a page.'
+\echo 'does not hold.  No page is ever fetched twice.  A false positive loses a page:'
+\echo 'at the end at the rate asked for, and on the way there at a lower one.'
 \echo
 
 -- One crawl: the URLs that a filter of this capacity and fp_prob lets through.
@@ -80,21 +79,21 @@ $$;
 -- next new one at the rate (1 - e^(-k i / m))^k.  The mean of that over all i
 -- is the loss to expect, well below the rate promised for the full filter.
 CREATE TEMP TABLE crawl AS
-SELECT fp_prob, fetched, distinct_fetched, expected_loss
-FROM unnest('{0.1, 0.01, 0.001}'::float8[]) AS fp_prob,
+SELECT asked AS fp_prob, fetched, distinct_fetched, expected_loss
+FROM unnest('{0.1, 0.01, 0.001}'::float8[]) AS asked,
 	 LATERAL (SELECT count(*) AS fetched, count(DISTINCT url) AS distinct_fetched
-			  FROM pg_temp.crawl(:urls, fp_prob) AS url) AS c,
-	 LATERAL bloom_params(:urls, fp_prob) AS p,
+			  FROM pg_temp.crawl(:urls, asked) AS url) AS c,
+	 LATERAL bloom_params(:urls, asked) AS p,
 	 LATERAL (SELECT avg((1 - exp(-p.hashes::float8 * i / p.bits)) ^ p.hashes) AS expected_loss
 			  FROM generate_series(0, :urls - 1) AS i) AS e;
 
-SELECT pg_temp.percent(fp_prob) AS "fp_prob asked",
-	   pg_temp.grouped(:urls) AS "different",
-	   pg_temp.grouped(fetched) AS "fetched",
-	   pg_temp.grouped(fetched - distinct_fetched) AS "fetched twice",
-	   pg_temp.grouped(:urls - distinct_fetched) AS "lost",
-	   pg_temp.percent((:urls - distinct_fetched) / :urls::float8) AS "loss",
-	   pg_temp.percent(expected_loss) AS "expected while filling"
+SELECT pg_temp.percent(fp_prob) AS "asked, %",
+	   :urls AS "URLs",
+	   fetched,
+	   fetched - distinct_fetched AS "fetched twice",
+	   :urls - distinct_fetched AS lost,
+	   pg_temp.percent((:urls - distinct_fetched) / :urls::float8) AS "loss, %",
+	   pg_temp.percent(expected_loss) AS "to expect, %"
 FROM crawl
 ORDER BY fp_prob DESC;
 
@@ -103,8 +102,8 @@ SELECT 'no page is fetched twice', string_agg(fetched - distinct_fetched || ' tw
 	   bool_and(fetched = distinct_fetched)
 FROM crawl
 UNION ALL
-SELECT 'a crawl loses at most fp_prob = ' || pg_temp.percent(fp_prob),
-	   pg_temp.percent((:urls - distinct_fetched) / :urls::float8),
+SELECT 'a crawl loses at most fp_prob = ' || pg_temp.percent(fp_prob) || ' %',
+	   pg_temp.percent((:urls - distinct_fetched) / :urls::float8) || ' %',
 	   (:urls - distinct_fetched) / :urls::float8 <= fp_prob
 FROM crawl;
 
@@ -112,23 +111,24 @@ FROM crawl;
 -- (b) Size
 --
 
-\echo '(b) The same knowledge, exactly and approximately.'
+\echo '(b) The same URLs in a table with a unique index, and in filters.  A filter cannot'
+\echo 'list its keys, and is wrong about an absent one at the rate asked for.'
 \echo
 
 CREATE TEMP TABLE seen (url text PRIMARY KEY);
 INSERT INTO seen SELECT DISTINCT url FROM link;
 ANALYZE seen;
 
-SELECT what AS "what is kept",
-	   pg_temp.grouped(bytes / 1024.0) AS "kB",
-	   to_char(bytes / :urls::float8, '990.0') AS "bytes a URL",
-	   to_char(bytes * 100.0 / sum(bytes) FILTER (WHERE n <= 2) OVER (), '990.0') || ' %' AS "of table and index"
+SELECT what AS "kept in",
+	   round(bytes / 1024.0) AS "kB",
+	   round(bytes / :urls::numeric, 1) AS "bytes a URL",
+	   round(bytes * 100.0 / sum(bytes) FILTER (WHERE n <= 2) OVER (), 1) AS "% of table and index"
 FROM (
-	SELECT 1 AS n, 'table of the different URLs' AS what, pg_relation_size('seen') AS bytes
+	SELECT 1 AS n, 'table' AS what, pg_relation_size('seen') AS bytes
 	UNION ALL
 	SELECT 2, 'its unique index', pg_relation_size('seen_pkey')
 	UNION ALL
-	SELECT 3, 'filter, fp_prob ' || pg_temp.percent(p), pg_column_size(bloom_agg(url, :urls, p))
+	SELECT 3, 'filter, fp_prob ' || p, pg_column_size(bloom_agg(url, :urls, p))
 	FROM seen, unnest('{0.01, 0.001}'::float8[]) AS p
 	GROUP BY p
 ) AS sizes
@@ -138,10 +138,10 @@ ORDER BY n, bytes;
 -- (c) A filter before a join
 --
 
-\echo '(c) Rows that a filter removes need not be grouped, sorted, or sent.'
-\echo
-\echo 'A log has every link ten times.  Which visits went to pages of the GNU project?'
-\echo 'Each page is counted before the join, because the log cannot be joined earlier.'
+\echo '(c) A log has every link ten times.  How often were the pages of the GNU project'
+\echo 'visited?  Counting comes before the join, so that every visit is sorted, until a'
+\echo 'filter made of the few pages removes the others.  What the filter lets through in'
+\echo 'error, the join removes.'
 \echo
 
 CREATE TEMP TABLE visit AS
@@ -163,24 +163,24 @@ SELECT url, sessions
 FROM gnu
 JOIN (SELECT url, count(DISTINCT session) AS sessions
 	  FROM visit
-	  WHERE (SELECT bloom_agg(url, 1000, 0.01) FROM gnu) @> url
+	  WHERE (SELECT bloom_agg(url) FROM gnu) @> url
 	  GROUP BY url) AS v USING (url);
 
-\echo 'Without a filter, every visit is sorted and counted:'
+\echo 'Without a filter:'
 \echo
 EXPLAIN (ANALYZE, COSTS OFF) EXECUTE without_filter;
 
-\echo 'With WHERE (SELECT bloom_agg(url, 1000, 0.01) FROM gnu) @> url inside:'
+\echo 'With WHERE (SELECT bloom_agg(url) FROM gnu) @> url before the GROUP BY:'
 \echo
 EXPLAIN (ANALYZE, COSTS OFF) EXECUTE with_filter;
 
 CREATE TEMP TABLE answer_without AS EXECUTE without_filter;
 CREATE TEMP TABLE answer_with AS EXECUTE with_filter;
 
-WITH g AS MATERIALIZED (SELECT bloom_agg(url, 1000, 0.01) AS f FROM gnu)
-SELECT pg_temp.grouped(count(*)) AS "visits",
-	   pg_temp.grouped(count(*) FILTER (WHERE (SELECT f FROM g) @> url)) AS "pass the filter",
-	   pg_temp.grouped(count(*) FILTER (WHERE url IN (SELECT url FROM gnu))) AS "belong to the answer"
+WITH g AS MATERIALIZED (SELECT bloom_agg(url) AS f FROM gnu)
+SELECT count(*) AS visits,
+	   count(*) FILTER (WHERE (SELECT f FROM g) @> url) AS "pass the filter",
+	   count(*) FILTER (WHERE url IN (SELECT url FROM gnu)) AS "belong to the answer"
 FROM visit;
 
 INSERT INTO verdict
@@ -193,7 +193,8 @@ SELECT 'a filter before a join changes no answer',
 -- (d) Union
 --
 
-\echo '(d) Two crawlers share the work; the union of their filters is the filter of the whole.'
+\echo '(d) Two crawlers share the links.  The union of their filters is the filter that one'
+\echo 'crawler would have had, bit by bit; and a filter can tell how much is in it.'
 \echo
 
 CREATE TEMP TABLE half AS
@@ -203,8 +204,8 @@ SELECT bloom_agg(url, :urls, 0.01) FILTER (WHERE id % 2 = 0) AS even,
 FROM link;
 
 SELECT name AS "filter",
-	   pg_temp.grouped(exact) AS "URLs in it",
-	   pg_temp.grouped(bloom_cardinality(f)::numeric) AS "as the filter estimates",
+	   exact AS "URLs in it",
+	   bloom_cardinality(f) AS "by its own estimate",
 	   f = whole AS "equals the whole"
 FROM half,
 	 LATERAL (VALUES
@@ -223,14 +224,14 @@ FROM half;
 INSERT INTO verdict
 SELECT 'a filter denies no key that was added',
 	   count(*) FILTER (WHERE NOT (SELECT whole FROM half) @> url) || ' of '
-	   || pg_temp.grouped(count(*)) || ' denied',
+	   || count(*) || ' denied',
 	   bool_and((SELECT whole FROM half) @> url)
 FROM link;
 
 -- Absent keys: no URL of ours has a fragment.
 INSERT INTO verdict
-SELECT 'a full filter imagines at most ' || pg_temp.percent(0.01) || ' (+ 5 % of it) of absent keys',
-	   pg_temp.percent(rate), rate <= 0.01 * 1.05
+SELECT 'a full filter holds at most 1.05 * ' || pg_temp.percent(0.01) || ' % of absent keys possible',
+	   pg_temp.percent(rate) || ' %', rate <= 0.01 * 1.05
 FROM (SELECT avg(((SELECT whole FROM half) @> (url || '#' || i))::int)::float8 AS rate
 	  FROM seen, generate_series(1, 20) AS i) AS s;
 
@@ -238,12 +239,13 @@ FROM (SELECT avg(((SELECT whole FROM half) @> (url || '#' || i))::int)::float8 A
 -- (e) Sizing and inspection
 --
 
-\echo '(e) From the rate you can bear to the shape of the filter: best_params.'
+\echo '(e) From the rate that you can bear to the shape: best_params, which reckons with'
+\echo 'the three digits of the table that everybody uses; and the size for these URLs.'
 \echo
 
-SELECT pg_temp.percent(asked) AS "fp_prob asked", bits_per_key, k,
-	   pg_temp.percent(b.fp_prob) AS "fp_prob reached",
-	   pg_temp.grouped(p.bytes / 1024.0) AS "kB for these URLs"
+SELECT pg_temp.percent(asked) AS "asked, %", bits_per_key, k,
+	   pg_temp.percent(b.fp_prob) AS "reached, %",
+	   round(p.bytes / 1024.0) AS "kB"
 FROM unnest('{0.2, 0.05, 0.01, 0.001, 0.0001}'::float8[]) AS asked,
 	 LATERAL best_params(asked) AS b,
 	 LATERAL bloom_params(:urls, asked) AS p

@@ -21,9 +21,12 @@
 
 # shellcheck shell=bash disable=SC2034
 set -euo pipefail
+umask 022               # packages and the server's user rely on it
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+pg_config=''            # of the PostgreSQL that we build for
 work=''                 # the workshop
+run_as=''               # the workshop's owner, if we are root
 bindir=''               # programs of the private PostgreSQL
 child=''                # process group of the step that is running
 port=54329              # names the socket only; nothing listens on TCP
@@ -221,7 +224,6 @@ release_clusters() {
 
 # open_workshop: make $work with copies of the checkout and of PostgreSQL in it.
 open_workshop() {
-    run_as=''
     if [ "$(id -u)" -eq 0 ]; then
         run_as=postgres
         id -u "$run_as" >/dev/null 2>&1 || run_as=nobody
@@ -233,7 +235,7 @@ open_workshop() {
     copy_checkout
     copy_postgres
     if [ -n "$run_as" ]; then
-        chown -R "$run_as:" "$work"
+        chown -R --no-dereference "$run_as:" "$work"
     fi
 }
 

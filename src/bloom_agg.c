@@ -28,7 +28,10 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "nodes/nodes.h"
 #include "utils/date.h"
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -45,7 +48,7 @@
  * The context that a state lives in.  An error, if this is no aggregate: the
  * state is changed in place, which would be wrong for any other value.
  */
-static inline MemoryContext
+static MemoryContext
 StateContext(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
@@ -57,6 +60,110 @@ StateContext(FunctionCallInfo fcinfo)
 						fcinfo->flinfo->fn_oid),
 				 errhint("Use bloom_add, bloom_union or bloom_intersect for single values.")));
 	return context;
+}
+
+/* The same check, without a call. */
+static inline void
+CheckContext(FunctionCallInfo fcinfo)
+{
+	if (unlikely(fcinfo->context == NULL ||
+				 !(IsA(fcinfo->context, AggState) ||
+				   IsA(fcinfo->context, WindowAggState))))
+		(void) StateContext(fcinfo);
+}
+
+/*
+ * A very large state is behind a handle that nodeAgg.c takes over as it is:
+ * an expanded object.  So it can be reallocated, while any other state would
+ * exist three times when it has to grow.
+ *
+ * Small states have none.  An expanded object has a memory context of its own,
+ * and a hash aggregate looks at every context for each new group.
+ */
+#define LARGE_STATE_SIZE	(1024 * 1024)
+
+typedef struct LargeState
+{
+	ExpandedObjectHeader header;
+	Bloom	   *state;
+} LargeState;
+
+static Size
+LargeStateFlatSize(ExpandedObjectHeader *header)
+{
+	return VARSIZE(((LargeState *) header)->state);
+}
+
+static void
+LargeStateFlatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	memcpy(result, ((LargeState *) header)->state, size);
+	((Bloom *) result)->pending &= ~BLOOM_OWNED;
+}
+
+static const ExpandedObjectMethods LargeStateMethods = {
+	LargeStateFlatSize,
+	LargeStateFlatten
+};
+
+/* The state that an argument is, or is a handle of. */
+static inline Bloom *
+StateOf(Datum datum)
+{
+	Bloom	   *state = (Bloom *) DatumGetPointer(datum);
+
+	if (unlikely(VARATT_IS_EXTERNAL_EXPANDED(state)))
+		return ((LargeState *) DatumGetEOHP(datum))->state;
+	return state;
+}
+
+/*
+ * What a transition function returns for a state that has been replaced.
+ */
+static pg_noinline Datum
+ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
+{
+	MemoryContext context;
+	LargeState *large;
+
+	if (!PG_ARGISNULL(0) &&
+		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(PG_GETARG_DATUM(0))))
+	{
+		large = (LargeState *) DatumGetEOHP(PG_GETARG_DATUM(0));
+		if (state->pending & BLOOM_OWNED)
+			large->state = state;
+		else
+		{
+			Bloom	   *old = large->state;
+
+			large->state = BloomStateOwn(state, large->header.eoh_context);
+			pfree(old);
+			pfree(state);
+		}
+		return PG_GETARG_DATUM(0);
+	}
+	if (VARSIZE(state) < LARGE_STATE_SIZE)
+		return PointerGetDatum(state);
+
+	context = AllocSetContextCreate(StateContext(fcinfo),
+									"bloomtype aggregate state",
+									ALLOCSET_SMALL_SIZES);
+	large = MemoryContextAlloc(context, sizeof(LargeState));
+	EOH_init_header(&large->header, &LargeStateMethods, context);
+	large->state = BloomStateOwn(state, context);
+	return EOHPGetRWDatum(&large->header);
+}
+
+/*
+ * What a transition function returns: what it got, if the state has stayed
+ * where it was.
+ */
+static inline Datum
+ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
+{
+	if (likely(state == old && !PG_ARGISNULL(0)))
+		return PG_GETARG_DATUM(0);
+	return ReturnReplaced(fcinfo, state);
 }
 
 static void
@@ -133,20 +240,22 @@ NoteKeyType(Bloom *state, Oid key_type)
  */
 
 #define TRANSITION_BODY(first_state, when_full, get_hash) \
+	Bloom	   *old; \
 	Bloom	   *state; \
 	Oid			key_type; \
 	uint64		hash; \
  \
-	(void) StateContext(fcinfo); \
+	CheckContext(fcinfo); \
 	if (likely(!PG_ARGISNULL(0))) \
-		state = (Bloom *) PG_GETARG_POINTER(0); \
+		old = StateOf(PG_GETARG_DATUM(0)); \
 	else \
-		state = first_state(fcinfo); \
+		old = first_state(fcinfo); \
 	if (PG_ARGISNULL(1)) \
-		PG_RETURN_POINTER(state); \
+		return ReturnState(fcinfo, old, old); \
 	get_hash; \
-	NoteKeyType(state, key_type); \
-	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full))
+	NoteKeyType(old, key_type); \
+	state = BloomStateAdd(old, hash, when_full); \
+	return ReturnState(fcinfo, state, old)
 
 #define TRANSITION_FUNCTIONS(name, get_hash) \
 PG_FUNCTION_INFO_V1(bloom_agg_trans_##name); \
@@ -165,11 +274,11 @@ extern int	bloom_no_such_symbol	/* swallow a semicolon */
 
 #define FIXED(type, hash_function, value) \
 	key_type = type; \
-	hash = hash_function(value, state->seed)
+	hash = hash_function(value, old->seed)
 
 #define COLLATED \
 	hash = BloomHashText(PG_GETARG_DATUM(1), PG_GET_COLLATION(), \
-						 state->seed, &key_type)
+						 old->seed, &key_type)
 
 TRANSITION_FUNCTIONS(int2, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT16(1)));
 TRANSITION_FUNCTIONS(int4, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT32(1)));
@@ -186,8 +295,7 @@ TRANSITION_FUNCTIONS(timestamptz, FIXED(TIMESTAMPTZOID, BloomHashInt64, PG_GETAR
 /* ----------------------------------------------------------------
  *							TRANSITION, ANY OTHER TYPE
  *
- * Here the state is internal: nobody copies it for us, so that it has to grow
- * in its own context.
+ * Here the state is internal: nobody copies it for us, so that we own it.
  * ----------------------------------------------------------------
  */
 
@@ -197,20 +305,14 @@ TransitionAny(FunctionCallInfo fcinfo,
 			  BloomWhenFull when_full)
 {
 	MemoryContext context = StateContext(fcinfo);
-	MemoryContext oldcontext;
 	BloomHasher *hasher = fcinfo->flinfo->fn_extra;
-	Bloom	   *state = PG_ARGISNULL(0) ? NULL : (Bloom *) PG_GETARG_POINTER(0);
-	Bloom	   *grown;
+	Bloom	   *state;
 	uint64		hash;
 
-	if (state == NULL)
-	{
-		Bloom	   *first = first_state(fcinfo);
-
-		oldcontext = MemoryContextSwitchTo(context);
-		state = BloomCopy(first);
-		MemoryContextSwitchTo(oldcontext);
-	}
+	if (PG_ARGISNULL(0))
+		state = BloomStateOwn(first_state(fcinfo), context);
+	else
+		state = (Bloom *) PG_GETARG_POINTER(0);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
 
@@ -224,13 +326,7 @@ TransitionAny(FunctionCallInfo fcinfo,
 	}
 	NoteKeyType(state, hasher->key_type);
 	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), state->seed);
-
-	oldcontext = MemoryContextSwitchTo(context);
-	grown = BloomStateAdd(state, hash, when_full);
-	MemoryContextSwitchTo(oldcontext);
-	if (grown != state)
-		pfree(state);
-	PG_RETURN_POINTER(grown);
+	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full));
 }
 
 PG_FUNCTION_INFO_V1(bloom_agg_trans_any);
@@ -259,9 +355,10 @@ bloom_agg_into_trans_any(PG_FUNCTION_ARGS)
 static Datum
 Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 {
+	Bloom	   *old;
 	Bloom	   *state;
 
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))
@@ -271,10 +368,9 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 	if (PG_ARGISNULL(0))
 		return PointerGetDatum(BloomFetchState(PG_GETARG_DATUM(1)));
 
-	state = (Bloom *) PG_GETARG_POINTER(0);
-	return PointerGetDatum(BloomStateMerge(state,
-										   BloomFetchState(PG_GETARG_DATUM(1)),
-										   when_full));
+	old = StateOf(PG_GETARG_DATUM(0));
+	state = BloomStateMerge(old, BloomFetchState(PG_GETARG_DATUM(1)), when_full);
+	return ReturnState(fcinfo, state, old);
 }
 
 /*
@@ -319,7 +415,7 @@ PG_FUNCTION_INFO_V1(bloom_intersect_agg_trans);
 Datum
 bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
 {
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))
@@ -370,10 +466,10 @@ bloom_agg_final(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter;
 
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
-	filter = BloomStatePublish((Bloom *) PG_GETARG_POINTER(0));
+	filter = BloomStatePublish(StateOf(PG_GETARG_DATUM(0)));
 	WarnIfOverfull(fcinfo, filter);
 	PG_RETURN_BLOOM_P(filter);
 }
@@ -386,8 +482,8 @@ PG_FUNCTION_INFO_V1(bloom_agg_fit_final);
 Datum
 bloom_agg_fit_final(PG_FUNCTION_ARGS)
 {
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
-	PG_RETURN_BLOOM_P(BloomStatePublishFitted((Bloom *) PG_GETARG_POINTER(0)));
+	PG_RETURN_BLOOM_P(BloomStatePublishFitted(StateOf(PG_GETARG_DATUM(0))));
 }

@@ -139,20 +139,17 @@ BloomPrefetchBits(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 		BloomPrefetchWrite(&data[BloomNextPosition(&a, bits) >> 3]);
 }
 
-/* Set the bits of many keys, and say how many bits were not set before. */
-static inline uint64
+/* Set the bits of many keys. */
+static inline void
 BloomSetBitsOfMany(uint8 *data, uint64 bits, int hashes,
 				   const uint64 *keys, uint64 nkeys)
 {
-	uint64		fresh = 0;
-
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		if (i + BLOOM_PREFETCH_KEYS < nkeys)
 			BloomPrefetchBits(data, bits, hashes, keys[i + BLOOM_PREFETCH_KEYS]);
-		fresh += BloomSetBits(data, bits, hashes, keys[i]);
+		(void) BloomSetBits(data, bits, hashes, keys[i]);
 	}
-	return fresh;
 }
 
 #endif							/* BLOOM_BITS_H */

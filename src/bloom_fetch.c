@@ -3,14 +3,74 @@
  * bloom_fetch.c
  *		From a Datum, which may be stored out of line, to the filter.
  *
+ * Most filters are large, and stored in a TOAST table.  To read all of a
+ * filter for one probe costs in proportion to its size, and to do so for each
+ * row of a join is ruinous.  Two things help:
+ *
+ * - A probe needs the header and as many bytes as a key has hashes.  Storage
+ *	 "external" keeps a value addressable, so we can read just those.
+ *
+ * - A call site remembers the filters that it has probed, by their TOAST
+ *	 pointers.  A pointer names one value for ever: a row that is updated gets
+ *	 another.  Once a filter has been probed so often that reading all of it
+ *	 would have cost no more, we do that, and keep it.  So the cost is at most
+ *	 twice that of the better way, whichever it turns out to be.
+ *
+ * What is kept is bounded in number and in bytes; what was not used for the
+ * longest time goes first.
+ *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
+#include "access/heaptoast.h"
+
 #include "bloom_fetch.h"
 #include "bloom_state.h"
+
+/* Limits of a call site's cache; one filter of any size may always stay */
+#define CACHE_ENTRIES		128
+#define CACHE_BYTES			((Size) 128 * 1024 * 1024)
+
+/* Filters up to this size are read as a whole at once */
+#define SMALL_FILTER_BYTES	(4 * TOAST_MAX_CHUNK_SIZE)
+
+/*
+ * Reading a chunk of a TOAST value by itself, with its own index scan, takes
+ * about as long as so many chunks in a row.  Measured: bench/run stored.
+ */
+#define SLICE_COST			8
+
+/* In a list of hashes, so many around the expected place are read at once */
+#define KEYS_PER_SLICE		256
+
+typedef struct CacheEntry
+{
+	Oid			toastrelid;		/* a TOAST value's name */
+	Oid			valueid;
+	uint64		last_used;
+	uint64		slices;			/* read so far, or about to be */
+	Bloom	   *whole;			/* or NULL */
+	Bloom		header;
+} CacheEntry;
+
+struct BloomCache
+{
+	MemoryContext context;
+	uint64		clock;
+	Size		bytes;			/* of whole filters */
+	int			nentries;
+	int			latest;			/* the entry that was used last */
+	CacheEntry	entries[CACHE_ENTRIES];
+};
+
+/* ----------------------------------------------------------------
+ *							WHOLE FILTERS
+ * ----------------------------------------------------------------
+ */
 
 /*
  * BloomFetchState
@@ -38,4 +98,296 @@ BloomFetch(Datum datum)
 	if (unlikely(!BloomIsPublic(filter)))
 		return BloomStatePublish(BloomCopy(filter));
 	return filter;
+}
+
+/* ----------------------------------------------------------------
+ *							SLICES
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Is the Datum a value in a TOAST table of which parts can be read?
+ */
+static bool
+IsSliceable(Datum datum)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	struct varatt_external pointer;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
+	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+}
+
+/*
+ * Read some bytes of a stored filter, whose offset counts as in Bloom.
+ */
+static void
+FetchSlice(Datum stored, Size offset, Size len, void *out)
+{
+	struct varlena *slice;
+
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(stored),
+							   (int32) (offset - VARHDRSZ), (int32) len);
+	if (VARSIZE_ANY_EXHDR(slice) != len)
+		elog(ERROR, "unexpected end of a stored Bloom filter");
+	memcpy(out, VARDATA_ANY(slice), len);
+	pfree(slice);
+}
+
+/* Read a header. */
+static void
+FetchHeader(Datum stored, Bloom *header)
+{
+	SET_VARSIZE(header, BLOOM_HEADER_SIZE);
+	FetchSlice(stored, VARHDRSZ, BLOOM_HEADER_SIZE - VARHDRSZ,
+			   (char *) header + VARHDRSZ);
+}
+
+/*
+ * BloomFetchHeader
+ *		A filter of which only the header may be looked at.
+ */
+const Bloom *
+BloomFetchHeader(Datum datum)
+{
+	Bloom	   *header;
+
+	if (!IsSliceable(datum))
+		return BloomFetch(datum);
+	header = palloc(BLOOM_HEADER_SIZE);
+	FetchHeader(datum, header);
+	return BloomIsPublic(header) ? header : BloomFetch(datum);
+}
+
+/*
+ * BloomFetchSize
+ *		The size of the whole filter.
+ */
+Size
+BloomFetchSize(Datum datum)
+{
+	return toast_raw_datum_size(datum);
+}
+
+/* ----------------------------------------------------------------
+ *							THE CACHE
+ * ----------------------------------------------------------------
+ */
+
+/* Forget an entry's whole filter. */
+static void
+DropWhole(BloomCache *cache, CacheEntry *entry)
+{
+	if (entry->whole == NULL)
+		return;
+	cache->bytes -= VARSIZE(entry->whole);
+	pfree(entry->whole);
+	entry->whole = NULL;
+	entry->slices = 0;
+}
+
+/* The entry that was not used for the longest time. */
+static CacheEntry *
+OldestEntry(BloomCache *cache, bool with_whole)
+{
+	CacheEntry *oldest = NULL;
+
+	for (int i = 0; i < cache->nentries; i++)
+	{
+		CacheEntry *entry = &cache->entries[i];
+
+		if ((!with_whole || entry->whole != NULL) &&
+			(oldest == NULL || entry->last_used < oldest->last_used))
+			oldest = entry;
+	}
+	return oldest;
+}
+
+/*
+ * The entry of a TOAST value, which may be new.
+ */
+static CacheEntry *
+FindEntry(BloomCache *cache, Datum stored)
+{
+	struct varatt_external pointer;
+	CacheEntry *entry = &cache->entries[cache->latest];
+
+	VARATT_EXTERNAL_GET_POINTER(pointer,
+								(struct varlena *) DatumGetPointer(stored));
+
+#define IS_ENTRY_OF_POINTER(entry) \
+	((entry)->valueid == pointer.va_valueid && \
+	 (entry)->toastrelid == pointer.va_toastrelid)
+
+	if (likely(cache->nentries > 0 && IS_ENTRY_OF_POINTER(entry)))
+		return entry;
+
+	for (int i = 0; i < cache->nentries; i++)
+	{
+		entry = &cache->entries[i];
+		if (IS_ENTRY_OF_POINTER(entry))
+		{
+			cache->latest = i;
+			return entry;
+		}
+	}
+
+	if (cache->nentries < CACHE_ENTRIES)
+		entry = &cache->entries[cache->nentries];
+	else
+	{
+		entry = OldestEntry(cache, false);
+		DropWhole(cache, entry);
+	}
+
+	/* the entry is not to be found, until it is complete */
+	entry->valueid = InvalidOid;
+	FetchHeader(stored, &entry->header);
+	entry->toastrelid = pointer.va_toastrelid;
+	entry->valueid = pointer.va_valueid;
+	entry->slices = 0;
+	entry->whole = NULL;
+	cache->latest = entry - cache->entries;
+	if (cache->latest == cache->nentries)
+		cache->nentries++;
+	return entry;
+}
+
+/*
+ * Is it no more expensive to read all of the filter at once?
+ */
+static bool
+IsWorthWhole(const CacheEntry *entry, Size size)
+{
+	return size <= SMALL_FILTER_BYTES ||
+		!BloomIsPublic(&entry->header) ||
+		entry->slices * SLICE_COST >= size / TOAST_MAX_CHUNK_SIZE;
+}
+
+/*
+ * Read all of a filter, and keep it.
+ */
+static void
+FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored, Size size)
+{
+	MemoryContext oldcontext;
+
+	while (cache->bytes > 0 && cache->bytes + size > CACHE_BYTES)
+		DropWhole(cache, OldestEntry(cache, true));
+
+	oldcontext = MemoryContextSwitchTo(cache->context);
+	entry->whole = unconstify(Bloom *, BloomFetch(stored));
+	MemoryContextSwitchTo(oldcontext);
+	cache->bytes += VARSIZE(entry->whole);
+}
+
+/*
+ * BloomProbeStored
+ *		Make a filter ready to be probed, that is not at hand as a whole.
+ */
+void
+BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
+				 BloomCache **cache, MemoryContext context)
+{
+	CacheEntry *entry;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
+	{
+		/* in line, but packed or compressed */
+		probe->header = BloomFetch(datum);
+		probe->is_whole = true;
+		return;
+	}
+
+	if (*cache == NULL)
+	{
+		*cache = MemoryContextAllocZero(context, sizeof(BloomCache));
+		(*cache)->context = context;
+	}
+	entry = FindEntry(*cache, datum);
+	entry->last_used = ++(*cache)->clock;
+
+	if (entry->whole == NULL)
+	{
+		Size		size = BloomFetchSize(datum);
+
+		entry->slices += BloomIsKeys(&entry->header) ? nkeys :
+			nkeys * entry->header.hashes;
+		if (!IsSliceable(datum) || IsWorthWhole(entry, size))
+			FetchWhole(*cache, entry, datum, size);
+	}
+
+	probe->is_whole = entry->whole != NULL;
+	probe->header = probe->is_whole ? entry->whole : &entry->header;
+	probe->stored = datum;
+}
+
+/* ----------------------------------------------------------------
+ *							PROBES BY SLICES
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Are all bits of a key set?  Reads one byte for each, until one is not.
+ */
+static bool
+TestStoredBits(const BloomProbe *probe, uint64 hash)
+{
+	uint64		a = hash;
+
+	for (int i = 0; i < probe->header->hashes; i++)
+	{
+		uint64		position = BloomNextPosition(&a, BloomBits(probe->header));
+		uint8		byte;
+
+		FetchSlice(probe->stored, BLOOM_HEADER_SIZE + position / 8, 1, &byte);
+		if (BloomGetBit(&byte, position & 7) == 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is the hash in a list?  Hashes are evenly spread, so that its place is known
+ * up to about the square root of their number.  If it is not among those that
+ * we read there, a binary search goes on in what remains.
+ */
+static bool
+TestStoredKeys(const BloomProbe *probe, uint64 hash)
+{
+	uint64		low = 0;
+	uint64		high = probe->header->count;
+	uint64		middle = BloomMulHigh(hash, high);
+
+	while (low < high)
+	{
+		uint64		keys[KEYS_PER_SLICE];
+		uint64		first = middle - Min(middle - low, KEYS_PER_SLICE / 2);
+		uint64		n = Min(high - first, KEYS_PER_SLICE);
+
+		FetchSlice(probe->stored, BLOOM_HEADER_SIZE + first * sizeof(uint64),
+				   n * sizeof(uint64), keys);
+		if (hash < keys[0])
+			high = first;
+		else if (hash > keys[n - 1])
+			low = first + n;
+		else
+			return BloomTestKeys(keys, n, hash);
+		middle = low + (high - low) / 2;
+	}
+	return false;
+}
+
+/*
+ * BloomTestStored
+ *		Does a stored filter possibly hold a key of this hash?
+ */
+bool
+BloomTestStored(const BloomProbe *probe, uint64 hash)
+{
+	if (BloomIsKeys(probe->header))
+		return TestStoredKeys(probe, hash);
+	return TestStoredBits(probe, hash);
 }

@@ -193,6 +193,16 @@ BloomCopy(const Bloom *filter)
 }
 
 /*
+ * BloomCountBits
+ *		How many bits are set in the array of a filter in bits form?
+ */
+uint64
+BloomCountBits(const Bloom *bits)
+{
+	return pg_popcount((const char *) bits->data, (int) BloomBitBytes(bits));
+}
+
+/*
  * BloomSetCount
  *		Note how many keys a filter holds, or how many bits are set in it, and
  *		give back what it has too much of room.
@@ -355,8 +365,7 @@ CheckContent(const Bloom *filter)
 			previous = filter->data[i];
 		}
 	}
-	else if (pg_popcount((const char *) filter->data,
-						 (int) BloomBitBytes(filter)) != filter->count)
+	else if (BloomCountBits(filter) != filter->count)
 		return "The number of bits set does not match.";
 	return NULL;
 }

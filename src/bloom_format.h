@@ -11,7 +11,7 @@
  *		4		1		version
  *		5		1		representation
  *		6		1		hashes
- *		7		1		zero (aggregates keep a counter here)
+ *		7		1		zero (not in an aggregate's state: bloom_state.c)
  *		8		4		key type, 0 before the first key
  *		12		4		words: size in bits, divided by 64
  *		16		8		seed
@@ -91,6 +91,11 @@ typedef struct BloomShape
 #define BloomBitData(filter)	((uint8 *) (filter)->data)
 #define BloomBitBytes(filter)	((Size) (filter)->words * 8)
 #define BloomIsBits(filter)		((filter)->representation == BLOOM_BITS)
+#define BLOOM_NOT_A_STATE	0
+
+/* Is this a value, or a state that only bloom_state.c understands? */
+#define BloomIsPublic(filter)	((filter)->pending == BLOOM_NOT_A_STATE)
+
 #define BloomIsKeys(filter)		((filter)->representation == BLOOM_KEYS)
 
 /* Does a filter of this many words hold this many keys as keys? */
@@ -116,6 +121,7 @@ extern Bloom *BloomMakeShapeless(void);
 extern Bloom *BloomMakeLike(const Bloom *like,
 							BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomCopy(const Bloom *filter);
+extern uint64 BloomCountBits(const Bloom *bits);
 extern void BloomSetCount(Bloom *filter, uint64 count);
 
 extern Size BloomEncodedSize(const Bloom *filter);

@@ -64,73 +64,80 @@
 static bool
 CollationIsDeterministic(Oid collation)
 {
+	return collation == DEFAULT_COLLATION_OID ||
+		collation == C_COLLATION_OID ||
+		get_collation_isdeterministic(collation);
+}
+
+/* An error, if it is not known which collation says what is equal. */
+static void
+CheckCollation(Oid collation)
+{
 	if (!OidIsValid(collation))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_COLLATION),
 				 errmsg("could not determine which collation to use for hashing the key"),
 				 errhint("Use the COLLATE clause to set the collation explicitly.")));
-	if (collation == DEFAULT_COLLATION_OID || collation == C_COLLATION_OID)
-		return true;
-	return get_collation_isdeterministic(collation);
 }
 
 /*
- * BloomHasherInit
- *		Find out how keys of a type are hashed.
+ * BloomHasherTryInit
+ *		Find out how keys of a type are hashed.  False, if there is no way.
  *
- * An error, if there is no way.  The hasher may be kept as long as the type
- * cache, that is for the session.
+ * The hasher may be kept as long as the type cache, that is for the session.
  */
-void
-BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
+bool
+BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 {
 	Oid			base = getBaseType(type);
 
 	hasher->type = type;
 	hasher->collation = collation;
 	hasher->typentry = NULL;
+	if (type_is_collatable(base) && !OidIsValid(collation))
+		return false;
 
 	switch (base)
 	{
 		case INT2OID:
 			hasher->kind = BLOOM_KEY_INT2;
 			hasher->key_type = INT8OID;
-			return;
+			return true;
 		case INT4OID:
 			hasher->kind = BLOOM_KEY_INT4;
 			hasher->key_type = INT8OID;
-			return;
+			return true;
 		case INT8OID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 		case TIMEOID:
 			hasher->kind = BLOOM_KEY_INT8;
 			hasher->key_type = base;
-			return;
+			return true;
 		case FLOAT4OID:
 			hasher->kind = BLOOM_KEY_FLOAT4;
 			hasher->key_type = FLOAT8OID;
-			return;
+			return true;
 		case FLOAT8OID:
 			hasher->kind = BLOOM_KEY_FLOAT8;
 			hasher->key_type = FLOAT8OID;
-			return;
+			return true;
 		case BOOLOID:
 			hasher->kind = BLOOM_KEY_BOOL;
 			hasher->key_type = BOOLOID;
-			return;
+			return true;
 		case DATEOID:
 			hasher->kind = BLOOM_KEY_DATE;
 			hasher->key_type = DATEOID;
-			return;
+			return true;
 		case UUIDOID:
 			hasher->kind = BLOOM_KEY_UUID;
 			hasher->key_type = UUIDOID;
-			return;
+			return true;
 		case BYTEAOID:
 			hasher->kind = BLOOM_KEY_VARLENA;
 			hasher->key_type = BYTEAOID;
-			return;
+			return true;
 		case TEXTOID:
 		case VARCHAROID:
 		case BPCHAROID:
@@ -140,7 +147,7 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 			hasher->kind = base == BPCHAROID ? BLOOM_KEY_BPCHAR :
 				base == NAMEOID ? BLOOM_KEY_NAME : BLOOM_KEY_VARLENA;
 			hasher->key_type = TEXTOID;
-			return;
+			return true;
 		default:
 			break;
 	}
@@ -154,16 +161,11 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 	{
 		hasher->kind = BLOOM_KEY_ENUM;
 		hasher->key_type = ANYENUMOID;
-		return;
+		return true;
 	}
 
 	if (!OidIsValid(hasher->typentry->hash_extended_proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an extended hash function for type %s",
-						format_type_be(type)),
-				 errdetail("A Bloom filter holds hashes of its keys."),
-				 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
+		return false;
 
 	hasher->kind = BLOOM_KEY_HASHED;
 
@@ -171,8 +173,7 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 	 * An operator class over a polymorphic type (arrays, ranges) serves many
 	 * types; then we know the type better ourselves, if it is built in.
 	 */
-	if (type_is_collatable(base) && OidIsValid(collation) &&
-		!CollationIsDeterministic(collation))
+	if (type_is_collatable(base) && !CollationIsDeterministic(collation))
 		hasher->key_type = BLOOM_KEY_OTHER;
 	else if (get_typtype(hasher->typentry->hash_opintype) == TYPTYPE_PSEUDO &&
 			 base < FirstGenbkiObjectId)
@@ -181,6 +182,26 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 		hasher->key_type = hasher->typentry->hash_opintype;
 	else
 		hasher->key_type = BLOOM_KEY_OTHER;
+	return true;
+}
+
+/*
+ * BloomHasherInit
+ *		Find out how keys of a type are hashed.  An error, if there is no way.
+ */
+void
+BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
+{
+	if (BloomHasherTryInit(hasher, type, collation))
+		return;
+	if (type_is_collatable(getBaseType(type)))
+		CheckCollation(collation);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FUNCTION),
+			 errmsg("could not identify an extended hash function for type %s",
+					format_type_be(type)),
+			 errdetail("A Bloom filter holds hashes of its keys."),
+			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
 }
 
 /*
@@ -220,6 +241,7 @@ BloomHashText(Datum key, Oid collation, uint64 seed, Oid *key_type)
 {
 	BloomHasher hasher;
 
+	CheckCollation(collation);
 	if (likely(CollationIsDeterministic(collation)))
 	{
 		*key_type = TEXTOID;
@@ -281,11 +303,11 @@ BloomHashBpchar(Datum key, uint64 seed)
 }
 
 /*
- * BloomHashDatum
- *		Hash a key.
+ * BloomHashOther
+ *		Hash a key of any type.
  */
 uint64
-BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
+BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed)
 {
 	switch (hasher->kind)
 	{

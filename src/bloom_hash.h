@@ -53,7 +53,8 @@ typedef struct BloomHasher
 } BloomHasher;
 
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
-extern uint64 BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed);
+extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
+extern uint64 BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed);
 
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
 extern uint64 BloomHashVarlena(Datum key, uint64 seed);
@@ -110,6 +111,26 @@ BloomHashFloat64(float8 value, uint64 seed)
 	}
 	memcpy(&bytes, &value, sizeof(bytes));
 	return BloomHashInt64(bytes, seed);
+}
+
+/*
+ * BloomHashDatum
+ *		Hash a key, without a call for the commonest types.
+ */
+static inline uint64
+BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
+{
+	switch (hasher->kind)
+	{
+		case BLOOM_KEY_INT4:
+			return BloomHashInt64(DatumGetInt32(key), seed);
+		case BLOOM_KEY_INT8:
+			return BloomHashInt64(DatumGetInt64(key), seed);
+		case BLOOM_KEY_UUID:
+			return BloomHashUuid(DatumGetPointer(key), seed);
+		default:
+			return BloomHashOther(hasher, key, seed);
+	}
 }
 
 #endif							/* BLOOM_HASH_H */

@@ -18,13 +18,15 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 
 #include "bloom_setops.h"
 
 /* Keys that are worked on between two looks for a cancel request */
 #define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
+
+/* Guesses of BloomTestKeys, before it does what is safe */
+#define INTERPOLATION_STEPS			8
 
 /* ----------------------------------------------------------------
  *							CHECKS
@@ -128,23 +130,43 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 /*
  * BloomTestKeys
  *		Is the hash among these?
+ *
+ * Hashes are evenly spread, so that the distance of two of them tells how many
+ * others are between.  A few steps of that size lead next to the place, with
+ * fewer cache misses than halving.  Halving then finds it, however the hashes
+ * are spread.
  */
 bool
 BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
 {
 	uint64		low = 0;
 	uint64		high = nkeys;
+	uint64		place = BloomMulHigh(hash, nkeys);
 
-	while (low < high)
+	for (int steps = 0; low < high; steps++)
 	{
-		uint64		middle = low + (high - low) / 2;
+		uint64		key = keys[place];
 
-		if (keys[middle] < hash)
-			low = middle + 1;
+		if (key == hash)
+			return true;
+		if (key < hash)
+		{
+			low = place + 1;
+			place = low + BloomMulHigh(hash - key, nkeys);
+		}
 		else
-			high = middle;
+		{
+			uint64		distance = BloomMulHigh(key - hash, nkeys) + 1;
+
+			high = place;
+			place = high - Min(distance, high - low);
+		}
+		if (steps >= INTERPOLATION_STEPS)
+			place = low + (high - low) / 2;
+		else
+			place = Min(place, high - 1);
 	}
-	return low < nkeys && keys[low] == hash;
+	return false;
 }
 
 /*
@@ -180,7 +202,7 @@ MergeHashes(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
  * BloomSetMany
  *		Set the bits of many keys in a filter in bits form, in place.
  *
- * The count is kept; the caller has made the filter.
+ * The bits set are not counted.
  */
 void
 BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
@@ -190,8 +212,8 @@ BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
 		uint64		n = Min(nhashes, KEYS_PER_INTERRUPT_CHECK);
 
 		CHECK_FOR_INTERRUPTS();
-		bits->count += BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits),
-										  bits->hashes, hashes, n);
+		BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits),
+						   bits->hashes, hashes, n);
 		hashes += n;
 		nhashes -= n;
 	}
@@ -212,6 +234,7 @@ BloomToBits(const Bloom *filter)
 		return BloomCopy(filter);
 	bits = BloomMakeLike(filter, BLOOM_BITS, BloomBitBytes(filter));
 	BloomSetMany(bits, filter->data, filter->count);
+	bits->count = BloomCountBits(bits);
 	return bits;
 }
 
@@ -257,7 +280,7 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 			return filter;
 		result = BloomCopy(filter);
 		BloomSetMany(result, hashes + have, nhashes - have);
-		BloomSetCount(result, result->count);
+		BloomSetCount(result, BloomCountBits(result));
 		return result;
 	}
 
@@ -277,7 +300,7 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 	result = BloomToBits(filter);
 	result->key_type = key_type;
 	BloomSetMany(result, hashes, nhashes);
-	BloomSetCount(result, result->count);
+	BloomSetCount(result, BloomCountBits(result));
 	return result;
 }
 
@@ -517,14 +540,14 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 /*
  * BloomOrBits
  *		Set the other filter's bits as well, in place; both in bits form.
+ *
+ * The bits set are not counted.
  */
 void
 BloomOrBits(Bloom *bits, const Bloom *other)
 {
 	for (uint32 i = 0; i < bits->words; i++)
 		bits->data[i] |= other->data[i];
-	bits->count = pg_popcount((const char *) bits->data,
-							  (int) BloomBitBytes(bits));
 }
 
 /*
@@ -560,6 +583,7 @@ BloomUnion(const Bloom *a, const Bloom *b)
 	{
 		result = BloomCopy(a);
 		BloomOrBits(result, b);
+		BloomSetCount(result, BloomCountBits(result));
 	}
 	BloomAdoptCapacity(result, b);
 	return result;
@@ -607,8 +631,7 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 		result = BloomCopy(a);
 		for (uint32 i = 0; i < result->words; i++)
 			result->data[i] &= b->data[i];
-		n = pg_popcount((const char *) result->data,
-						(int) BloomBitBytes(result));
+		n = BloomCountBits(result);
 	}
 	BloomAdoptCapacity(result, b);
 	BloomSetCount(result, n);
@@ -648,8 +671,7 @@ FoldBits(const Bloom *filter, uint32 factor)
 			any |= BloomGetBit(from, bit);
 		to[i >> 3] |= any << (i & 7);
 	}
-	folded->count = pg_popcount((const char *) folded->data,
-								(int) BloomBitBytes(folded));
+	folded->count = BloomCountBits(folded);
 	return folded;
 }
 

@@ -15,6 +15,10 @@
  * is freed; so a larger state is allocated in the current, short-lived
  * context, and growing by doubling makes that rare.
  *
+ * A very large state cannot afford to exist three times while it is copied.
+ * Such a state is owned: its memory is known to be ours, and growing is a
+ * reallocation.  bloom_agg.c has the handle by which nodeAgg.c knows it.
+ *
  * Representations
  * ---------------
  *
@@ -24,11 +28,12 @@
  * aggregate has it; publishing makes a list of it.  The switch to bits comes
  * at the same number of keys as everywhere.
  *
- * A large state keeps the last few hashes that were added behind its content,
- * as a ring, and asks for their cache lines when they enter it.  By the time
- * that a hash leaves the ring and goes to its place, that is in the cache.
- * "pending" is 0 for a state without a ring, and otherwise 1 more than the
- * index of the oldest hash in it.  A zero hash is an empty place.
+ * A state that is larger than the nearest cache collects hashes in a batch
+ * behind its content, and puts all of them where they belong at once.  In one
+ * loop, the processor waits for many cache misses at a time; between rows, it
+ * would wait for each.  "pending" says how many hashes there are in the batch.
+ *
+ * A state in bits form does not count the bits that it sets.  Publishing does.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -45,18 +50,14 @@
 /* The first table, with its header: 10 slots, for 8 keys */
 #define INITIAL_STATE_SIZE		128
 
-/* Content from this size on is likely to miss the cache, and gets a ring */
-#define RING_FROM_SIZE			(512 * 1024)
+/* Content from this size on gets a batch */
+#define BATCH_FROM_SIZE			(8 * 1024)
+
+/* Content from this size on is asked for before it is needed */
+#define PREFETCH_FROM_SIZE		(1024 * 1024)
 
 /* Most keys of an aggregate that makes its shape at the end */
 #define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
-
-static uint64 *
-Ring(Bloom *state)
-{
-	Assert(state->pending != 0);
-	return (uint64 *) ((char *) state + VARSIZE(state)) - BLOOM_PENDING;
-}
 
 /*
  * BloomShapeForCollecting
@@ -83,38 +84,45 @@ BloomShapeForCollecting(double fp_prob)
  */
 
 /*
- * An empty state with this much room for content, and a ring if it is large.
+ * An empty state with this much room for content, and a batch if it is large.
  */
 static Bloom *
 MakeState(const Bloom *like, BloomRepresentation representation, Size nbytes)
 {
-	bool		ring = nbytes >= RING_FROM_SIZE;
+	bool		batch = nbytes >= BATCH_FROM_SIZE;
 	Bloom	   *state = BloomMakeLike(like, representation, nbytes +
-									  (ring ? BLOOM_PENDING * sizeof(uint64) : 0));
+									  (batch ? BLOOM_BATCH * sizeof(uint64) : 0));
 
-	state->pending = ring ? 1 : 0;
+	state->pending = batch ? BLOOM_EMPTY_BATCH : BLOOM_NO_BATCH;
 	return state;
 }
 
 /*
- * A table state with room for at least so many keys.
+ * How many slots has a table for at least so many keys and a batch of others?
  */
-static Bloom *
-MakeTable(const Bloom *like, uint64 nkeys)
+static uint64
+TableSlots(const Bloom *like, uint64 nkeys)
 {
 	Size		size = INITIAL_STATE_SIZE;
 	uint64		needed = BloomTableSlotsFor(nkeys);
-	uint64		most = BloomTableSlotsFor((uint64) like->words);
-	uint64		slots;
+	uint64		most = BloomTableSlotsFor((uint64) like->words + BLOOM_BATCH);
+
+	if (needed * sizeof(uint64) >= BATCH_FROM_SIZE / 2)
+		needed = BloomTableSlotsFor(nkeys + BLOOM_BATCH);
 
 	/* sizes that waste nothing in the server's allocator */
 	while ((size - BLOOM_HEADER_SIZE) / sizeof(uint64) < needed)
 		size *= 2;
-	slots = (size - BLOOM_HEADER_SIZE) / sizeof(uint64);
 
-	/* more keys than this will not be in a table */
-	slots = Max(Min(slots, most), needed);
-	return MakeState(like, BLOOM_TABLE, slots * sizeof(uint64));
+	/* more keys than a filter's words will not be in a table */
+	return Max(Min((size - BLOOM_HEADER_SIZE) / sizeof(uint64), most), needed);
+}
+
+/* An empty table with room for at least so many keys. */
+static Bloom *
+MakeTable(const Bloom *like, uint64 nkeys)
+{
+	return MakeState(like, BLOOM_TABLE, TableSlots(like, nkeys) * sizeof(uint64));
 }
 
 /*
@@ -144,7 +152,6 @@ BloomStateFrom(const Bloom *filter)
 	{
 		state = MakeState(filter, BLOOM_BITS, BloomBitBytes(filter));
 		memcpy(state->data, filter->data, BloomBitBytes(filter));
-		state->count = filter->count;
 		return state;
 	}
 
@@ -154,6 +161,20 @@ BloomStateFrom(const Bloom *filter)
 						filter->data, filter->count);
 	state->count = filter->count;
 	return state;
+}
+
+/*
+ * BloomStateOwn
+ *		A copy of a state that grows by reallocation, within this context.
+ */
+Bloom *
+BloomStateOwn(const Bloom *state, MemoryContext context)
+{
+	Bloom	   *owned = MemoryContextAlloc(context, VARSIZE(state));
+
+	memcpy(owned, state, VARSIZE(state));
+	owned->pending |= BLOOM_OWNED;
+	return owned;
 }
 
 /*
@@ -179,44 +200,81 @@ SetBitsOfSlots(Bloom *bits, const uint64 *slots, uint64 nslots)
 	BloomSetMany(bits, batch, n);
 }
 
-/* Take over the pending hashes of a state that is replaced by a larger one. */
-static void
-MovePending(Bloom *state, Bloom *old)
-{
-	if (old->pending == 0)
-		return;
-	memcpy(Ring(state), Ring(old), BLOOM_PENDING * sizeof(uint64));
-	state->pending = old->pending;
-}
-
 /*
- * A state in bits form with the content of a table or list of keys.
+ * A state in bits form with the content of a table.
  */
 static Bloom *
-TurnIntoBits(Bloom *old)
+TurnIntoBits(const Bloom *old)
 {
 	Bloom	   *state = MakeState(old, BLOOM_BITS, BloomBitBytes(old));
 
 	SetBitsOfSlots(state, old->data, BloomStateSlots(old));
-	if (old->pending != 0 && state->pending == 0)
-		SetBitsOfSlots(state, Ring(old), BLOOM_PENDING);
-	else
-		MovePending(state, old);
+	return state;
+}
+
+/*
+ * A larger table with the same content.
+ */
+static Bloom *
+GrowTable(const Bloom *old)
+{
+	Bloom	   *state = MakeTable(old, old->count + 1);
+
+	BloomTableInsertNew(state->data, BloomStateSlots(state),
+						old->data, BloomStateSlots(old));
+	state->count = old->count;
+	return state;
+}
+
+/*
+ * The same by reallocation, without a second table beside the first.
+ */
+static Bloom *
+GrowOwnedTable(Bloom *state)
+{
+	uint64		slots = TableSlots(state, state->count + 1);
+	Size		size = BLOOM_HEADER_SIZE +
+	(slots + BLOOM_BATCH) * sizeof(uint64);
+
+	(void) BloomTableSorted(state->data, BloomStateSlots(state), state->data);
+
+	state = repalloc(state, size);
+	SET_VARSIZE(state, size);
+	if (!BloomTableSpread(state->data, slots, state->count))
+	{
+		Size		nbytes = state->count * sizeof(uint64);
+		uint64	   *hashes = palloc(nbytes);
+
+		memcpy(hashes, state->data, nbytes);
+		memset(state->data, 0, slots * sizeof(uint64));
+		BloomTableInsertNew(state->data, slots, hashes, state->count);
+		pfree(hashes);
+	}
 	return state;
 }
 
 /*
  * BloomStateGrow
- *		The same content with room for more.  The old state is as it was.
+ *		The same content in a state with room for more.  The batch is empty.
+ *
+ * The old state is freed if it was owned, and otherwise is as it was.
  */
 Bloom *
 BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 {
+	bool		is_owned = (state->pending & BLOOM_OWNED) != 0;
 	Bloom	   *grown;
+	Bloom	   *owned;
 
 	Assert(BloomIsTable(state));
 	CHECK_FOR_INTERRUPTS();
-	if (!BloomHoldsAsKeys(state->words, state->count))
+	if (BloomHoldsAsKeys(state->words, state->count))
+	{
+		if (is_owned && BloomHasBatch(state))
+			return GrowOwnedTable(state);
+		grown = GrowTable(state);
+	}
+	else
 	{
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			ereport(ERROR,
@@ -225,15 +283,15 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 					 errdetail("Such an aggregate collects fewer than " UINT64_FORMAT " distinct keys.",
 							   (uint64) MAX_COLLECTED_WORDS),
 					 errhint("Name a capacity: bloom_agg(key, capacity, fp_prob).")));
-		return TurnIntoBits(state);
+		grown = TurnIntoBits(state);
 	}
 
-	grown = MakeTable(state, state->count + 1);
-	BloomTableInsertNew(grown->data, BloomStateSlots(grown),
-						state->data, BloomStateSlots(state));
-	grown->count = state->count;
-	MovePending(grown, state);
-	return grown;
+	if (!is_owned)
+		return grown;
+	owned = BloomStateOwn(grown, GetMemoryChunkContext(state));
+	pfree(grown);
+	pfree(state);
+	return owned;
 }
 
 /* ----------------------------------------------------------------
@@ -242,107 +300,158 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
  */
 
 /*
- * Put one hash into the content of a table or bits state.
+ * Has a table no room for another batch, or more keys than a table may have?
+ */
+static inline bool
+IsFull(const Bloom *table)
+{
+	uint64		room = BloomTableRoom(BloomStateSlots(table));
+
+	return table->count + (BloomHasBatch(table) ? BLOOM_BATCH : 0) >= room ||
+		!BloomHoldsAsKeys(table->words, table->count);
+}
+
+/*
+ * Put one hash into the content, for which there is room.
+ */
+static inline void
+Settle(Bloom *state, uint64 hash)
+{
+	if (BloomIsBits(state))
+		(void) BloomSetBits(BloomBitData(state), BloomBits(state),
+							state->hashes, hash);
+	else if (BloomTableInsert(state->data, BloomStateSlots(state), hash))
+		state->count++;
+}
+
+/*
+ * Put one hash into the content, and make room for the next.
  */
 static Bloom *
-Settle(Bloom *state, uint64 hash, BloomWhenFull when_full)
+SettleAndGrow(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	uint64		slots;
-
-	if (BloomIsBits(state))
-	{
-		state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
-									 state->hashes, hash);
-		return state;
-	}
-
-	slots = BloomStateSlots(state);
-	if (!BloomTableInsert(state->data, slots, hash))
-		return state;
-	if (++state->count < BloomTableRoom(slots) &&
-		BloomHoldsAsKeys(state->words, state->count))
-		return state;
-	return BloomStateGrow(state, when_full);
-}
-
-/*
- * BloomStateAddSlow
- *		Add one hash to a state that is large, or was not made for adding.
- */
-Bloom *
-BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
-{
-	uint64	   *place;
-	uint64		oldest;
-
-	if (state->pending == 0)
-	{
-		if (BloomIsKeys(state))
-			state = BloomStateFrom(state);
-		return Settle(state, hash, when_full);
-	}
-
-	if (BloomIsBits(state))
-		BloomPrefetchBits(BloomBitData(state), BloomBits(state),
-						  state->hashes, hash);
-	else
-		BloomPrefetchWrite(&state->data[BloomTableHome(BloomStateSlots(state),
-													   hash)]);
-
-	place = &Ring(state)[state->pending - 1];
-	oldest = *place;
-	*place = hash;
-	state->pending = 1 + (state->pending & (BLOOM_PENDING - 1));
-	return oldest == 0 ? state : Settle(state, oldest, when_full);
-}
-
-/*
- * Free a state that was an intermediate step from the first to the last.
- */
-static void
-FreeIntermediate(Bloom *state, Bloom *first, Bloom *last)
-{
-	if (state != first && state != last)
-		pfree(state);
-}
-
-/*
- * Settle all hashes of an array that has empty places.
- */
-static Bloom *
-SettleMany(Bloom *state, const uint64 *slots, uint64 nslots,
-		   BloomWhenFull when_full)
-{
-	Bloom	   *first = state;
-
-	for (uint64 i = 0; i < nslots; i++)
-	{
-		Bloom	   *next;
-
-		if (slots[i] == 0)
-			continue;
-		next = Settle(state, slots[i], when_full);
-		FreeIntermediate(state, first, next);
-		state = next;
-	}
+	Settle(state, hash);
+	if (BloomIsTable(state) && IsFull(state))
+		return BloomStateGrow(state, when_full);
 	return state;
 }
 
 /*
- * Settle what is pending.  The ring stays, empty.
- *
- * The old state keeps its meaning, also if it had to be replaced.
+ * A state that can be changed: an aggregate may have begun with a value.
  */
 static Bloom *
-Flush(Bloom *state, BloomWhenFull when_full)
+ChangeableState(Bloom *state)
 {
-	uint64		waiting[BLOOM_PENDING];
+	if (BloomIsKeys(state))
+		return BloomStateFrom(state);
+	if (state->pending == BLOOM_NOT_A_STATE)
+		state->pending = BLOOM_NO_BATCH;
+	return state;
+}
 
-	if (state->pending == 0)
-		return state;
-	memcpy(waiting, Ring(state), sizeof(waiting));
-	memset(Ring(state), 0, sizeof(waiting));
-	return SettleMany(state, waiting, BLOOM_PENDING, when_full);
+/*
+ * BloomStateAddSmall
+ *		Add one hash to a state without a batch.
+ */
+Bloom *
+BloomStateAddSmall(Bloom *state, uint64 hash, BloomWhenFull when_full)
+{
+	return SettleAndGrow(ChangeableState(state), hash, when_full);
+}
+
+/*
+ * Put the batch into the content, in place: there is room for it.
+ */
+static void
+Flush(Bloom *state)
+{
+	uint64	   *batch;
+	int			n;
+	bool		far;
+
+	if (!BloomHasBatch(state))
+		return;
+	batch = BloomStateBatch(state);
+	n = BloomBatchSize(state);
+	far = VARSIZE(state) >= PREFETCH_FROM_SIZE;
+
+	if (BloomIsBits(state))
+	{
+		uint8	   *data = BloomBitData(state);
+		uint64		bits = BloomBits(state);
+		int			hashes = state->hashes;
+
+		for (int i = 0; far && i < n; i++)
+			BloomPrefetchBits(data, bits, hashes, batch[i]);
+		for (int i = 0; i < n; i++)
+			(void) BloomSetBits(data, bits, hashes, batch[i]);
+	}
+	else
+	{
+		uint64		slots = BloomStateSlots(state);
+
+		for (int i = 0; far && i < n; i++)
+			BloomPrefetchWrite(&state->data[BloomTableHome(slots, batch[i])]);
+		for (int i = 0; i < n; i++)
+			state->count += BloomTableInsert(state->data, slots, batch[i]);
+	}
+	state->pending -= n;
+}
+
+/*
+ * BloomStateWorkOff
+ *		Put the batch into the content, and make room for the next.
+ */
+Bloom *
+BloomStateWorkOff(Bloom *state, BloomWhenFull when_full)
+{
+	Flush(state);
+	if (BloomIsTable(state) && IsFull(state))
+		return BloomStateGrow(state, when_full);
+	return state;
+}
+
+/* Hashes next to each other that SettleMany takes at once: a cache line */
+#define BLOCK	8
+
+/*
+ * Settle all hashes of an array that has empty places.
+ *
+ * States on the way from the first to the last one are freed, except for the
+ * first, which belongs to the caller (or is freed already, if it was owned).
+ *
+ * The array is likely to be in the order of the hashes.  Taken in that order,
+ * they would crowd the beginning of a table that has to grow for them later,
+ * and each would search past all before it.  So we jump by about the golden
+ * section of the array, rounded up to a power of two; multiples of an odd
+ * number then come by each block once.
+ */
+static Bloom *
+SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
+		   BloomWhenFull when_full)
+{
+	uint64		nblocks = pg_nextpower2_64(Max((nslots + BLOCK - 1) / BLOCK, 1));
+	uint64		step = (uint64) (nblocks * 0.618) | 1;
+	uint64		block = 0;
+
+	for (uint64 i = 0; i < nblocks; i++)
+	{
+		uint64		end = Min((block + 1) * BLOCK, nslots);
+
+		for (uint64 j = block * BLOCK; j < end; j++)
+		{
+			Bloom	   *previous = state;
+			bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
+
+			if (slots[j] == 0)
+				continue;
+			state = SettleAndGrow(state, slots[j], when_full);
+			if (state != previous && previous != first && !was_owned)
+				pfree(previous);
+		}
+		block = (block + step) & (nblocks - 1);
+	}
+	return state;
 }
 
 /*
@@ -353,8 +462,8 @@ Bloom *
 BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 {
 	Bloom	   *first = state;
-	Bloom	   *next;
-	uint64		nwords = (VARSIZE(other) - BLOOM_HEADER_SIZE) / sizeof(uint64);
+	uint64		ncontent;
+	const uint64 *batch;
 
 	BloomCheckCombinable(state, other);
 	if (!BloomHasShape(other))
@@ -362,76 +471,86 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	if (!BloomHasShape(state))
 		return BloomCopy(other);
 
-	next = Flush(state, when_full);
-	if (BloomIsKeys(next))
-		next = BloomStateFrom(next);
-	state = next;
+	state = ChangeableState(state);
+	Flush(state);
 
 	if (BloomIsBits(other))
 	{
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			elog(ERROR, "partial state of a self-sizing aggregate is in bits form");
 		if (BloomIsTable(state))
-		{
-			next = TurnIntoBits(state);
-			FreeIntermediate(state, first, next);
-			state = next;
-		}
+			state = TurnIntoBits(state);
 		BloomOrBits(state, other);
-		/* what remains is a ring, if there is one */
-		next = SettleMany(state, other->data + other->words,
-						  nwords - other->words, when_full);
+		ncontent = other->words;
 	}
 	else
-		next = SettleMany(state, other->data, nwords, when_full);
-	FreeIntermediate(state, first, next);
+	{
+		ncontent = BloomStateSlots(other);
+		state = SettleMany(state, first, other->data, ncontent, when_full);
+	}
 
-	BloomAdoptCapacity(next, other);
-	return next;
+	batch = other->data + ncontent;
+	if (BloomHasBatch(other))
+		state = SettleMany(state, first, batch, BloomBatchSize(other),
+						   when_full);
+
+	BloomAdoptCapacity(state, other);
+	return state;
 }
 
 /* ----------------------------------------------------------------
  *							PUBLISHING
+ *
+ * A state can go on to be used after it was published: a window aggregate
+ * does that.  So it is changed only within its meaning.
  * ----------------------------------------------------------------
  */
 
 /*
- * The content of a table as a filter in keys form.
+ * The content of a table as a value of the shape of another filter.
  */
 static Bloom *
-TableToKeys(const Bloom *like, const Bloom *table)
+PublishTable(const Bloom *table, const BloomShape *shape)
 {
-	Bloom	   *keys = BloomMakeLike(like, BLOOM_KEYS,
-									 table->count * sizeof(uint64));
-	uint64		n;
+	bool		as_keys = BloomHoldsAsKeys(shape->bits / 64, table->count);
+	Bloom	   *value = BloomMake(shape, table->key_type,
+								  as_keys ? BLOOM_KEYS : BLOOM_BITS,
+								  as_keys ? table->count * sizeof(uint64) :
+								  shape->bits / 8);
 
-	keys->key_type = table->key_type;
-	n = BloomTableSorted(table->data, BloomStateSlots(table), keys->data);
-	Assert(n == table->count);
-	BloomSetCount(keys, n);
-	return keys;
+	if (as_keys)
+		BloomSetCount(value, BloomTableSorted(table->data,
+											  BloomStateSlots(table),
+											  value->data));
+	else
+	{
+		SetBitsOfSlots(value, table->data, BloomStateSlots(table));
+		BloomSetCount(value, BloomCountBits(value));
+	}
+	return value;
 }
 
 /*
  * BloomStatePublish
- *		The value of a state.
- *
- * It may be the state itself, which then is a value and still a state.  In
- * any case the state can go on to be used: a window aggregate does.
+ *		The value of a state, which may be the state itself.
  */
 const Bloom *
 BloomStatePublish(Bloom *state)
 {
-	state = Flush(state, BLOOM_TURN_INTO_BITS);
+	Flush(state);
 	if (BloomIsTable(state))
-		return TableToKeys(state, state);
-	if (state->pending != 0)
 	{
-		/* cut off the ring */
-		SET_VARSIZE(state, BLOOM_HEADER_SIZE + BloomBitBytes(state));
-		state->pending = 0;
+		BloomShape	shape = BloomShapeOf(state);
+
+		return PublishTable(state, &shape);
 	}
-	AssertCheckBloom(state);
+	if (!BloomIsPublic(state))
+	{
+		/* cut off the batch */
+		SET_VARSIZE(state, BLOOM_HEADER_SIZE + BloomBitBytes(state));
+		state->pending = BLOOM_NOT_A_STATE;
+		BloomSetCount(state, BloomCountBits(state));
+	}
 	return state;
 }
 
@@ -443,9 +562,8 @@ const Bloom *
 BloomStatePublishFitted(Bloom *state)
 {
 	BloomShape	shape;
-	Bloom	   *fitted;
 
-	state = Flush(state, BLOOM_FAIL_WHEN_FULL);
+	Flush(state);
 	if (state->count == 0)
 		return BloomMakeShapeless();
 	if (!BloomIsTable(state))
@@ -453,12 +571,5 @@ BloomStatePublishFitted(Bloom *state)
 
 	shape = BloomShapeForCapacity(state->count, state->fp_prob,
 								  (int64) state->seed);
-	fitted = BloomMakeEmpty(&shape);
-	if (BloomHoldsAsKeys(fitted->words, state->count))
-		return TableToKeys(fitted, state);
-
-	fitted = BloomMake(&shape, state->key_type, BLOOM_BITS, shape.bits / 8);
-	SetBitsOfSlots(fitted, state->data, BloomStateSlots(state));
-	BloomSetCount(fitted, fitted->count);
-	return fitted;
+	return PublishTable(state, &shape);
 }

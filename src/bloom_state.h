@@ -15,8 +15,8 @@
 #include "bloom_setops.h"
 #include "bloom_table.h"
 
-/* Hashes that wait in a state for their cache lines; a power of two */
-#define BLOOM_PENDING		16
+/* Hashes that a large state collects before it puts them where they belong */
+#define BLOOM_BATCH		64
 
 /* What happens when there are as many keys as the keys form can hold */
 typedef enum BloomWhenFull
@@ -25,29 +25,43 @@ typedef enum BloomWhenFull
 	BLOOM_FAIL_WHEN_FULL		/* the shape is made at the end */
 } BloomWhenFull;
 
-#define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
+/* Values of "pending", besides BLOOM_NOT_A_STATE */
+#define BLOOM_NO_BATCH		1	/* a state without room for a batch */
+#define BLOOM_EMPTY_BATCH	2	/* this, and the number of hashes in the batch */
+#define BLOOM_OWNED			0x80	/* beside these: grows by reallocation */
 
-/* Is this a value, or a state that only this file understands? */
-#define BloomIsPublic(filter) \
-	((filter)->representation != BLOOM_TABLE && (filter)->pending == 0)
+#define BloomHasBatch(state) \
+	(((state)->pending & ~BLOOM_OWNED) >= BLOOM_EMPTY_BATCH)
+#define BloomBatchSize(state) \
+	(((state)->pending & ~BLOOM_OWNED) - BLOOM_EMPTY_BATCH)
+
+#define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
 
 extern BloomShape BloomShapeForCollecting(double fp_prob);
 extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
+extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
-extern Bloom *BloomStateAddSlow(Bloom *state, uint64 hash,
-								BloomWhenFull when_full);
+extern Bloom *BloomStateAddSmall(Bloom *state, uint64 hash,
+								 BloomWhenFull when_full);
+extern Bloom *BloomStateWorkOff(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
 							  BloomWhenFull when_full);
 extern const Bloom *BloomStatePublish(Bloom *state);
 extern const Bloom *BloomStatePublishFitted(Bloom *state);
 
-/* The number of slots of a table, without the pending hashes behind it */
+/* The number of slots of a table, without the batch behind it */
 static inline uint64
 BloomStateSlots(const Bloom *state)
 {
 	return (VARSIZE(state) - BLOOM_HEADER_SIZE) / sizeof(uint64) -
-		(state->pending != 0 ? BLOOM_PENDING : 0);
+		(BloomHasBatch(state) ? BLOOM_BATCH : 0);
+}
+
+static inline uint64 *
+BloomStateBatch(Bloom *state)
+{
+	return (uint64 *) ((char *) state + VARSIZE(state)) - BLOOM_BATCH;
 }
 
 /*
@@ -57,27 +71,14 @@ BloomStateSlots(const Bloom *state)
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	if (state->pending == 0)
-	{
-		if (BloomIsBits(state))
-		{
-			state->count += BloomSetBits(BloomBitData(state), BloomBits(state),
-										 state->hashes, hash);
-			return state;
-		}
-		if (BloomIsTable(state))
-		{
-			uint64		slots = BloomStateSlots(state);
+	if (unlikely(!BloomHasBatch(state)))
+		return BloomStateAddSmall(state, hash, when_full);
 
-			if (!BloomTableInsert(state->data, slots, hash))
-				return state;
-			if (++state->count < BloomTableRoom(slots) &&
-				BloomHoldsAsKeys(state->words, state->count))
-				return state;
-			return BloomStateGrow(state, when_full);
-		}
-	}
-	return BloomStateAddSlow(state, hash, when_full);
+	BloomStateBatch(state)[BloomBatchSize(state)] = hash;
+	state->pending++;
+	if (likely(BloomBatchSize(state) < BLOOM_BATCH))
+		return state;
+	return BloomStateWorkOff(state, when_full);
 }
 
 #endif							/* BLOOM_STATE_H */

@@ -72,29 +72,38 @@ BloomTableInsertNew(uint64 *slots, uint64 nslots,
 	}
 }
 
+/* So many hashes are set aside, where some have to be */
+#define BLOOM_TABLE_ASIDE	64
+
 /*
  * Write the hashes of a table in ascending order to out, which has room for
- * them, and give their number.
+ * them or is the table itself, and give their number.
  *
  * Hashes whose search passed the end of the table stand at its beginning;
- * they are the largest, so they come last.  All others are at most a run of
- * full slots away from their place, which an insertion sort mends.
+ * they are the largest, so they are set aside to come last.  All others are
+ * at most a run of full slots away from their place, which an insertion sort
+ * mends (and also what could not be set aside).
  */
 static inline uint64
 BloomTableSorted(const uint64 *slots, uint64 nslots, uint64 *out)
 {
+	uint64		aside[BLOOM_TABLE_ASIDE];
+	int			naside = 0;
 	uint64		n = 0;
 
 	for (uint64 i = 0; i < nslots; i++)
 	{
-		if (slots[i] != 0 && BloomTableHome(nslots, slots[i]) <= i)
-			out[n++] = slots[i];
+		uint64		hash = slots[i];
+
+		if (hash == 0)
+			continue;
+		if (BloomTableHome(nslots, hash) > i && naside < BLOOM_TABLE_ASIDE)
+			aside[naside++] = hash;
+		else
+			out[n++] = hash;
 	}
-	for (uint64 i = 0; i < nslots && slots[i] != 0; i++)
-	{
-		if (BloomTableHome(nslots, slots[i]) > i)
-			out[n++] = slots[i];
-	}
+	for (int i = 0; i < naside; i++)
+		out[n++] = aside[i];
 
 	for (uint64 i = 1; i < n; i++)
 	{
@@ -106,6 +115,54 @@ BloomTableSorted(const uint64 *slots, uint64 nslots, uint64 *out)
 		out[j] = hash;
 	}
 	return n;
+}
+
+/*
+ * Make a table of the hashes at the beginning of an array, which are
+ * ascending, in the array itself.  What is behind them is overwritten.
+ *
+ * The hashes are moved to the end of the array, and then, in order, each to
+ * the first slot that is both free and no less than its own.  No slot is
+ * written before it was read, as long as there are enough slots for those that
+ * follow.  At the very end there may not be, so the last hashes are set aside
+ * and inserted in the usual way.  If that does not help either, the result is
+ * false, and the hashes are at the beginning of the array as before: there
+ * are implausibly many large ones.
+ */
+static inline bool
+BloomTableSpread(uint64 *slots, uint64 nslots, uint64 nhashes)
+{
+	uint64		aside[BLOOM_TABLE_ASIDE];
+	uint64		naside = Min(nhashes, BLOOM_TABLE_ASIDE);
+	uint64		n = nhashes - naside;
+	uint64		start = nslots - nhashes;
+	uint64		next = 0;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		next = Max(next, BloomTableHome(nslots, slots[i]));
+		if (next > start + i)
+			return false;
+		next++;
+	}
+
+	memcpy(aside, slots + n, naside * sizeof(uint64));
+	memmove(slots + start, slots, n * sizeof(uint64));
+	memset(slots, 0, start * sizeof(uint64));
+	memset(slots + start + n, 0, naside * sizeof(uint64));
+
+	next = 0;
+	for (uint64 i = 0; i < n; i++)
+	{
+		uint64		hash = slots[start + i];
+
+		slots[start + i] = 0;
+		next = Max(next, BloomTableHome(nslots, hash));
+		slots[next++] = hash;
+	}
+	for (uint64 i = 0; i < naside; i++)
+		(void) BloomTableInsert(slots, nslots, aside[i]);
+	return true;
 }
 
 #endif							/* BLOOM_TABLE_H */
