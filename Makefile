@@ -18,6 +18,8 @@ EXTENSION = bloomtype
 DATA = bloomtype--1.0.sql
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+# so that each file runs alone; with --use-existing, create the extension first
+REGRESS_OPTS = --load-extension=bloomtype
 ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
 TAP_TESTS = 1
 
@@ -29,3 +31,6 @@ PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# PGXS does not know which files include which
+$(OBJS): $(wildcard src/*.h)

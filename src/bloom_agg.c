@@ -27,7 +27,11 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "fmgr.h"
+#include "nodes/nodes.h"
+#include "nodes/pg_list.h"
+#include "nodes/primnodes.h"
 #include "utils/date.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
@@ -47,7 +51,7 @@
  * The context that a state lives in.  An error, if this is no aggregate: the
  * state is changed in place, which would be wrong for any other value.
  */
-static inline MemoryContext
+static MemoryContext
 StateContext(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
@@ -61,6 +65,16 @@ StateContext(FunctionCallInfo fcinfo)
 	return context;
 }
 
+/* The same check, without a call. */
+static inline void
+CheckContext(FunctionCallInfo fcinfo)
+{
+	if (unlikely(fcinfo->context == NULL ||
+				 !(IsA(fcinfo->context, AggState) ||
+				   IsA(fcinfo->context, WindowAggState))))
+		(void) StateContext(fcinfo);
+}
+
 /*
  * A very large state is behind a handle that nodeAgg.c takes over as it is:
  * an expanded object.  So it can be reallocated, while any other state would
@@ -69,7 +83,7 @@ StateContext(FunctionCallInfo fcinfo)
  * Small states have none.  An expanded object has a memory context of its own,
  * and a hash aggregate looks at every context for each new group.
  */
-#define LARGE_STATE_SIZE	(8 * 1024 * 1024)
+#define LARGE_STATE_SIZE	(1024 * 1024)
 
 typedef struct LargeState
 {
@@ -95,15 +109,23 @@ static const ExpandedObjectMethods LargeStateMethods = {
 	LargeStateFlatten
 };
 
+/* DatumGetEOHP, without a call. */
+static inline LargeState *
+LargeStateOf(Datum datum)
+{
+	varatt_expanded pointer;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(datum));
+	return (LargeState *) pointer.eohptr;
+}
+
 /* The state that an argument is, or is a handle of. */
 static inline Bloom *
 StateOf(Datum datum)
 {
-	Bloom	   *state = (Bloom *) DatumGetPointer(datum);
-
-	if (unlikely(VARATT_IS_EXTERNAL_EXPANDED(state)))
-		return ((LargeState *) DatumGetEOHP(datum))->state;
-	return state;
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return LargeStateOf(datum)->state;
+	return (Bloom *) DatumGetPointer(datum);
 }
 
 /*
@@ -118,7 +140,7 @@ ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
 	if (!PG_ARGISNULL(0) &&
 		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(PG_GETARG_DATUM(0))))
 	{
-		large = (LargeState *) DatumGetEOHP(PG_GETARG_DATUM(0));
+		large = LargeStateOf(PG_GETARG_DATUM(0));
 		if (state->pending & BLOOM_OWNED)
 			large->state = state;
 		else
@@ -234,7 +256,7 @@ NoteKeyType(Bloom *state, Oid key_type)
 	Oid			key_type; \
 	uint64		hash; \
  \
-	(void) StateContext(fcinfo); \
+	CheckContext(fcinfo); \
 	if (likely(!PG_ARGISNULL(0))) \
 		old = StateOf(PG_GETARG_DATUM(0)); \
 	else \
@@ -265,9 +287,46 @@ extern int	bloom_no_such_symbol	/* swallow a semicolon */
 	key_type = type; \
 	hash = hash_function(value, old->seed)
 
+/*
+ * How this aggregate's text keys are hashed: found out on the first row, and
+ * kept for all others where there is a place.
+ */
+static pg_noinline const BloomHasher *
+FindTextHasher(FunctionCallInfo fcinfo)
+{
+	static const BloomHasher text = {.type = TEXTOID,.key_type = TEXTOID};
+	BloomHasher *hasher = unconstify(BloomHasher *, &text);
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Oid			type = InvalidOid;
+
+	if (aggref != NULL && aggref->args != NIL)
+		type = BloomTypeTakenForText((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+	if (OidIsValid(type))
+	{
+		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+									sizeof(BloomHasher));
+		BloomHasherInit(hasher, type, PG_GET_COLLATION());
+	}
+	fcinfo->flinfo->fn_extra = hasher;
+	return hasher;
+}
+
+static inline uint64
+HashTextKey(FunctionCallInfo fcinfo, uint64 seed, Oid *key_type)
+{
+	const BloomHasher *hasher = fcinfo->flinfo->fn_extra;
+
+	if (unlikely(hasher == NULL))
+		hasher = FindTextHasher(fcinfo);
+	if (likely(hasher->type == TEXTOID))
+		return BloomHashText(PG_GETARG_DATUM(1), PG_GET_COLLATION(), seed,
+							 key_type);
+	*key_type = hasher->key_type;
+	return BloomHashDatum(hasher, PG_GETARG_DATUM(1), seed);
+}
+
 #define COLLATED \
-	hash = BloomHashText(PG_GETARG_DATUM(1), PG_GET_COLLATION(), \
-						 old->seed, &key_type)
+	hash = HashTextKey(fcinfo, old->seed, &key_type)
 
 TRANSITION_FUNCTIONS(int2, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT16(1)));
 TRANSITION_FUNCTIONS(int4, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT32(1)));
@@ -347,7 +406,7 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 	Bloom	   *old;
 	Bloom	   *state;
 
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))
@@ -404,7 +463,7 @@ PG_FUNCTION_INFO_V1(bloom_intersect_agg_trans);
 Datum
 bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
 {
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))
@@ -450,7 +509,7 @@ bloom_agg_final(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter;
 
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
 	filter = BloomStatePublish(StateOf(PG_GETARG_DATUM(0)));
@@ -466,7 +525,7 @@ PG_FUNCTION_INFO_V1(bloom_agg_fit_final);
 Datum
 bloom_agg_fit_final(PG_FUNCTION_ARGS)
 {
-	(void) StateContext(fcinfo);
+	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
 	PG_RETURN_BLOOM_P(BloomStatePublishFitted(StateOf(PG_GETARG_DATUM(0))));

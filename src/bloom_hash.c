@@ -51,6 +51,7 @@
 #include "access/transam.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -205,6 +206,34 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 }
 
 /*
+ * BloomTypeTakenForText
+ *		The type of a key that the parser has made a text, or InvalidOid.
+ *
+ * A type of an extension that has an implicit cast to text without a function,
+ * such as citext, goes to a function for text keys, since that wins over one
+ * for anyelement.  But such a type can have an equality of its own, and then
+ * its own hash function is the one to be called; the value is still of it.
+ *
+ * This cannot be seen any more where the planner has made a constant of the
+ * key.  Keys that are hashed both ways do not mix: they have two key types.
+ */
+Oid
+BloomTypeTakenForText(const Node *key)
+{
+	const RelabelType *relabel = (const RelabelType *) key;
+	Oid			base;
+
+	if (key == NULL || !IsA(key, RelabelType) ||
+		relabel->relabelformat != COERCE_IMPLICIT_CAST)
+		return InvalidOid;
+	base = getBaseType(exprType((Node *) relabel->arg));
+	if (base < FirstGenbkiObjectId ||
+		!OidIsValid(lookup_type_cache(base, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+		return InvalidOid;
+	return base;
+}
+
+/*
  * BloomHashBytes
  *		Hash canonical bytes of any length.
  */
@@ -303,11 +332,11 @@ BloomHashBpchar(Datum key, uint64 seed)
 }
 
 /*
- * BloomHashDatum
- *		Hash a key.
+ * BloomHashOther
+ *		Hash a key of any type.
  */
 uint64
-BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
+BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed)
 {
 	switch (hasher->kind)
 	{

@@ -11,6 +11,7 @@
 #define BLOOM_HASH_H
 
 #include "catalog/pg_type_d.h"
+#include "nodes/nodes.h"
 #include "port/pg_bswap.h"
 #include "utils/array.h"
 #include "utils/typcache.h"
@@ -65,7 +66,8 @@ typedef struct BloomArrayKeys
 
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
-extern uint64 BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed);
+extern Oid	BloomTypeTakenForText(const Node *key);
+extern uint64 BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed);
 
 extern BloomArrayKeys BloomHashArray(const BloomHasher *hasher,
 									 ArrayType *array, uint64 seed);
@@ -126,6 +128,26 @@ BloomHashFloat64(float8 value, uint64 seed)
 	}
 	memcpy(&bytes, &value, sizeof(bytes));
 	return BloomHashInt64(bytes, seed);
+}
+
+/*
+ * BloomHashDatum
+ *		Hash a key, without a call for the commonest types.
+ */
+static inline uint64
+BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
+{
+	switch (hasher->kind)
+	{
+		case BLOOM_KEY_INT4:
+			return BloomHashInt64(DatumGetInt32(key), seed);
+		case BLOOM_KEY_INT8:
+			return BloomHashInt64(DatumGetInt64(key), seed);
+		case BLOOM_KEY_UUID:
+			return BloomHashUuid(DatumGetPointer(key), seed);
+		default:
+			return BloomHashOther(hasher, key, seed);
+	}
 }
 
 #endif							/* BLOOM_HASH_H */

@@ -28,11 +28,10 @@
  * aggregate has it; publishing makes a list of it.  The switch to bits comes
  * at the same number of keys as everywhere.
  *
- * A large state keeps the last few hashes that were added behind its content,
- * as a ring, and asks for their cache lines when they enter it.  By the time
- * that a hash leaves the ring and goes to its place, that is in the cache.
- * "pending" says where in the ring the oldest hash is.  A zero hash is an empty
- * place.
+ * A state that is larger than the nearest cache collects hashes in a batch
+ * behind its content, and puts all of them where they belong at once.  In one
+ * loop, the processor waits for many cache misses at a time; between rows, it
+ * would wait for each.  "pending" says how many hashes there are in the batch.
  *
  * A state in bits form does not count the bits that it sets.  Publishing does.
  *
@@ -43,6 +42,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "bloom_state.h"
@@ -50,18 +50,14 @@
 /* The first table, with its header: 10 slots, for 8 keys */
 #define INITIAL_STATE_SIZE		128
 
-/* Content from this size on is likely to miss the cache, and gets a ring */
-#define RING_FROM_SIZE			(512 * 1024)
+/* Content from this size on gets a batch */
+#define BATCH_FROM_SIZE			(8 * 1024)
+
+/* Content from this size on is asked for before it is needed */
+#define PREFETCH_FROM_SIZE		(4 * 1024 * 1024)
 
 /* Most keys of an aggregate that makes its shape at the end */
 #define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
-
-static uint64 *
-Ring(const Bloom *state)
-{
-	Assert(BloomHasRing(state));
-	return (uint64 *) ((char *) unconstify(Bloom *, state) + VARSIZE(state)) - BLOOM_PENDING;
-}
 
 /*
  * BloomShapeForCollecting
@@ -88,32 +84,31 @@ BloomShapeForCollecting(double fp_prob)
  */
 
 /*
- * An empty state with this much room for content, and a ring if it is large.
+ * An empty state with this much room for content, and a batch if it is large.
  */
 static Bloom *
 MakeState(const Bloom *like, BloomRepresentation representation, Size nbytes)
 {
-	bool		ring = nbytes >= RING_FROM_SIZE;
+	bool		batch = nbytes >= BATCH_FROM_SIZE;
 	Bloom	   *state = BloomMakeLike(like, representation, nbytes +
-									  (ring ? BLOOM_PENDING * sizeof(uint64) : 0));
+									  (batch ? BLOOM_BATCH * sizeof(uint64) : 0));
 
-	state->pending = ring ? BLOOM_RING : BLOOM_NO_RING;
+	state->pending = batch ? BLOOM_EMPTY_BATCH : BLOOM_NO_BATCH;
 	return state;
 }
 
 /*
- * How many slots has a table for at least so many keys, besides those that may
- * be pending?
+ * How many slots has a table for at least so many keys and a batch of others?
  */
 static uint64
 TableSlots(const Bloom *like, uint64 nkeys)
 {
 	Size		size = INITIAL_STATE_SIZE;
 	uint64		needed = BloomTableSlotsFor(nkeys);
-	uint64		most = BloomTableSlotsFor((uint64) like->words + BLOOM_PENDING);
+	uint64		most = BloomTableSlotsFor((uint64) like->words + BLOOM_BATCH);
 
-	if (needed * sizeof(uint64) >= RING_FROM_SIZE / 2)
-		needed = BloomTableSlotsFor(nkeys + BLOOM_PENDING);
+	if (needed * sizeof(uint64) >= BATCH_FROM_SIZE / 2)
+		needed = BloomTableSlotsFor(nkeys + BLOOM_BATCH);
 
 	/* sizes that waste nothing in the server's allocator */
 	while ((size - BLOOM_HEADER_SIZE) / sizeof(uint64) < needed)
@@ -205,16 +200,6 @@ SetBitsOfSlots(Bloom *bits, const uint64 *slots, uint64 nslots)
 	BloomSetMany(bits, batch, n);
 }
 
-/* Take over the pending hashes of a state that is replaced by a larger one. */
-static void
-MovePending(Bloom *state, const Bloom *old)
-{
-	if (!BloomHasRing(old))
-		return;
-	memcpy(Ring(state), Ring(old), BLOOM_PENDING * sizeof(uint64));
-	state->pending = old->pending & ~BLOOM_OWNED;
-}
-
 /*
  * BloomStateToBits
  *		A state in bits form with the content of a table.
@@ -225,10 +210,6 @@ BloomStateToBits(const Bloom *old)
 	Bloom	   *state = MakeState(old, BLOOM_BITS, BloomBitBytes(old));
 
 	SetBitsOfSlots(state, old->data, BloomStateSlots(old));
-	if (BloomHasRing(old) && !BloomHasRing(state))
-		SetBitsOfSlots(state, Ring(old), BLOOM_PENDING);
-	else
-		MovePending(state, old);
 	return state;
 }
 
@@ -236,14 +217,13 @@ BloomStateToBits(const Bloom *old)
  * A larger table with the same content.
  */
 static Bloom *
-GrowTable(Bloom *old)
+GrowTable(const Bloom *old)
 {
 	Bloom	   *state = MakeTable(old, old->count + 1);
 
 	BloomTableInsertNew(state->data, BloomStateSlots(state),
 						old->data, BloomStateSlots(old));
 	state->count = old->count;
-	MovePending(state, old);
 	return state;
 }
 
@@ -253,12 +233,10 @@ GrowTable(Bloom *old)
 static Bloom *
 GrowOwnedTable(Bloom *state)
 {
-	uint64		pending[BLOOM_PENDING];
 	uint64		slots = TableSlots(state, state->count + 1);
 	Size		size = BLOOM_HEADER_SIZE +
-	(slots + BLOOM_PENDING) * sizeof(uint64);
+	(slots + BLOOM_BATCH) * sizeof(uint64);
 
-	memcpy(pending, Ring(state), sizeof(pending));
 	(void) BloomTableSorted(state->data, BloomStateSlots(state), state->data);
 
 	state = repalloc(state, size);
@@ -273,13 +251,12 @@ GrowOwnedTable(Bloom *state)
 		BloomTableInsertNew(state->data, slots, hashes, state->count);
 		pfree(hashes);
 	}
-	memcpy(Ring(state), pending, sizeof(pending));
 	return state;
 }
 
 /*
  * BloomStateGrow
- *		The same content in a state with room for more.
+ *		The same content in a state with room for more.  The batch is empty.
  *
  * The old state is freed if it was owned, and otherwise is as it was.
  */
@@ -294,7 +271,7 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 	CHECK_FOR_INTERRUPTS();
 	if (BloomHoldsAsKeys(state->words, state->count))
 	{
-		if (is_owned && BloomHasRing(state))
+		if (is_owned && BloomHasBatch(state))
 			return GrowOwnedTable(state);
 		grown = GrowTable(state);
 	}
@@ -324,14 +301,48 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
  */
 
 /*
- * Put one hash into the content of a table or bits state.
+ * Has a table no room for another batch, or more keys than a table may have?
  */
-static Bloom *
-Settle(Bloom *state, uint64 hash, BloomWhenFull when_full)
+static inline bool
+IsFull(const Bloom *table)
+{
+	uint64		room = BloomTableRoom(BloomStateSlots(table));
+
+	return table->count + (BloomHasBatch(table) ? BLOOM_BATCH : 0) >= room ||
+		!BloomHoldsAsKeys(table->words, table->count);
+}
+
+/*
+ * Put one hash into the content, for which there is room.  True: it was new.
+ */
+static inline bool
+Settle(Bloom *state, uint64 hash)
 {
 	bool		fresh;
 
-	return BloomStateAddAndTell(state, hash, when_full, &fresh);
+	if (BloomIsBits(state))
+		return BloomSetBits(BloomBitData(state), BloomBits(state),
+							state->hashes, hash) > 0;
+	fresh = BloomTableInsert(state->data, BloomStateSlots(state), hash);
+	state->count += fresh;
+	return fresh;
+}
+
+/*
+ * BloomStateAddAndTell
+ *		Add one hash, past the batch, and tell whether it was new.
+ *
+ * To tell, no hash may be waiting in a batch: a state is filled either by this
+ * function or by BloomStateAdd.
+ */
+Bloom *
+BloomStateAddAndTell(Bloom *state, uint64 hash, BloomWhenFull when_full,
+					 bool *fresh)
+{
+	*fresh = Settle(state, hash);
+	if (*fresh && BloomIsTable(state) && IsFull(state))
+		return BloomStateGrow(state, when_full);
+	return state;
 }
 
 /*
@@ -343,84 +354,117 @@ ChangeableState(Bloom *state)
 	if (BloomIsKeys(state))
 		return BloomStateFrom(state);
 	if (state->pending == BLOOM_NOT_A_STATE)
-		state->pending = BLOOM_NO_RING;
+		state->pending = BLOOM_NO_BATCH;
 	return state;
 }
 
 /*
- * BloomStateAddSlow
- *		Add one hash to a state that is large, or was not made for adding.
+ * BloomStateAddSmall
+ *		Add one hash to a state without a batch.
  */
 Bloom *
-BloomStateAddSlow(Bloom *state, uint64 hash, BloomWhenFull when_full)
+BloomStateAddSmall(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	int			index;
-	uint64		oldest;
+	bool		fresh;
 
-	if (!BloomHasRing(state))
-		return Settle(ChangeableState(state), hash, when_full);
+	return BloomStateAddAndTell(ChangeableState(state), hash, when_full,
+								&fresh);
+}
+
+/*
+ * Put the batch into the content, in place: there is room for it.
+ */
+static void
+Flush(Bloom *state)
+{
+	uint64	   *batch;
+	int			n;
+	bool		far;
+
+	if (!BloomHasBatch(state))
+		return;
+	batch = BloomStateBatch(state);
+	n = BloomBatchSize(state);
+	far = VARSIZE(state) >= PREFETCH_FROM_SIZE;
 
 	if (BloomIsBits(state))
-		BloomPrefetchBits(BloomBitData(state), BloomBits(state),
-						  state->hashes, hash);
-	else
-		BloomPrefetchWrite(&state->data[BloomTableHome(BloomStateSlots(state),
-													   hash)]);
+	{
+		uint8	   *data = BloomBitData(state);
+		uint64		bits = BloomBits(state);
+		int			hashes = state->hashes;
 
-	index = (state->pending & ~BLOOM_OWNED) - BLOOM_RING;
-	oldest = Ring(state)[index];
-	Ring(state)[index] = hash;
-	state->pending = (state->pending & BLOOM_OWNED) |
-		(BLOOM_RING + (index + 1) % BLOOM_PENDING);
-	return oldest == 0 ? state : Settle(state, oldest, when_full);
+		for (int i = 0; far && i < n; i++)
+			BloomPrefetchBits(data, bits, hashes, batch[i]);
+		for (int i = 0; i < n; i++)
+			(void) BloomSetBits(data, bits, hashes, batch[i]);
+	}
+	else
+	{
+		uint64		slots = BloomStateSlots(state);
+
+		for (int i = 0; far && i < n; i++)
+			BloomPrefetchWrite(&state->data[BloomTableHome(slots, batch[i])]);
+		for (int i = 0; i < n; i++)
+			state->count += BloomTableInsert(state->data, slots, batch[i]);
+	}
+	state->pending -= n;
 }
+
+/*
+ * BloomStateWorkOff
+ *		Put the batch into the content, and make room for the next.
+ */
+Bloom *
+BloomStateWorkOff(Bloom *state, BloomWhenFull when_full)
+{
+	Flush(state);
+	if (BloomIsTable(state) && IsFull(state))
+		return BloomStateGrow(state, when_full);
+	return state;
+}
+
+/* Hashes next to each other that SettleMany takes at once: a cache line */
+#define BLOCK	8
 
 /*
  * Settle all hashes of an array that has empty places.
  *
  * States on the way from the first to the last one are freed, except for the
  * first, which belongs to the caller (or is freed already, if it was owned).
+ *
+ * The array is likely to be in the order of the hashes.  Taken in that order,
+ * they would crowd the beginning of a table that has to grow for them later,
+ * and each would search past all before it.  So we jump by about the golden
+ * section of the array, rounded up to a power of two; multiples of an odd
+ * number then come by each block once.
  */
 static Bloom *
 SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
 		   BloomWhenFull when_full)
 {
-	for (uint64 i = 0; i < nslots; i++)
-	{
-		Bloom	   *previous = state;
-		bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
+	uint64		nblocks = pg_nextpower2_64(Max((nslots + BLOCK - 1) / BLOCK, 1));
+	uint64		step = (uint64) (nblocks * 0.618) | 1;
+	uint64		block = 0;
 
-		if (slots[i] == 0)
-			continue;
-		state = Settle(state, slots[i], when_full);
-		if (state != previous && previous != first && !was_owned)
-			pfree(previous);
+	for (uint64 i = 0; i < nblocks; i++)
+	{
+		uint64		end = Min((block + 1) * BLOCK, nslots);
+
+		for (uint64 j = block * BLOCK; j < end; j++)
+		{
+			Bloom	   *previous = state;
+			bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
+			bool		fresh;
+
+			if (slots[j] == 0)
+				continue;
+			state = BloomStateAddAndTell(state, slots[j], when_full, &fresh);
+			if (state != previous && previous != first && !was_owned)
+				pfree(previous);
+		}
+		block = (block + step) & (nblocks - 1);
 	}
 	return state;
-}
-
-/*
- * Settle what is pending, in place: there is room for it.
- */
-static void
-Flush(Bloom *state)
-{
-	uint64	   *ring;
-
-	if (!BloomHasRing(state))
-		return;
-	ring = Ring(state);
-	for (int i = 0; i < BLOOM_PENDING; i++)
-	{
-		if (ring[i] == 0)
-			continue;
-		if (BloomIsBits(state))
-			(void) BloomSetBits(BloomBitData(state), BloomBits(state),
-								state->hashes, ring[i]);
-		else if (BloomTableInsert(state->data, BloomStateSlots(state), ring[i]))
-			state->count++;
-		ring[i] = 0;
-	}
 }
 
 /*
@@ -431,7 +475,8 @@ Bloom *
 BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 {
 	Bloom	   *first = state;
-	uint64		nwords = (VARSIZE(other) - BLOOM_HEADER_SIZE) / sizeof(uint64);
+	uint64		ncontent;
+	const uint64 *batch;
 
 	BloomCheckCombinable(state, other);
 	if (!BloomHasShape(other))
@@ -449,12 +494,18 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		if (BloomIsTable(state))
 			state = BloomStateToBits(state);
 		BloomOrBits(state, other);
-		/* what remains is a ring, if there is one */
-		state = SettleMany(state, first, other->data + other->words,
-						   nwords - other->words, when_full);
+		ncontent = other->words;
 	}
 	else
-		state = SettleMany(state, first, other->data, nwords, when_full);
+	{
+		ncontent = BloomStateSlots(other);
+		state = SettleMany(state, first, other->data, ncontent, when_full);
+	}
+
+	batch = other->data + ncontent;
+	if (BloomHasBatch(other))
+		state = SettleMany(state, first, batch, BloomBatchSize(other),
+						   when_full);
 
 	BloomAdoptCapacity(state, other);
 	return state;
@@ -508,7 +559,7 @@ BloomStatePublish(Bloom *state)
 	}
 	if (!BloomIsPublic(state))
 	{
-		/* cut off the ring */
+		/* cut off the batch */
 		SET_VARSIZE(state, BLOOM_HEADER_SIZE + BloomBitBytes(state));
 		state->pending = BLOOM_NOT_A_STATE;
 		BloomSetCount(state, BloomCountBits(state));

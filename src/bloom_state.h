@@ -15,8 +15,8 @@
 #include "bloom_setops.h"
 #include "bloom_table.h"
 
-/* Hashes that wait in a state for their cache lines; a power of two */
-#define BLOOM_PENDING		16
+/* Hashes that a large state collects before it puts them where they belong */
+#define BLOOM_BATCH		64
 
 /* What happens when there are as many keys as the keys form can hold */
 typedef enum BloomWhenFull
@@ -26,11 +26,14 @@ typedef enum BloomWhenFull
 } BloomWhenFull;
 
 /* Values of "pending", besides BLOOM_NOT_A_STATE */
-#define BLOOM_NO_RING		1	/* a state without a ring */
-#define BLOOM_RING			2	/* this, and the index of the oldest hash */
+#define BLOOM_NO_BATCH		1	/* a state without room for a batch */
+#define BLOOM_EMPTY_BATCH	2	/* this, and the number of hashes in the batch */
 #define BLOOM_OWNED			0x80	/* beside these: grows by reallocation */
 
-#define BloomHasRing(state)		(((state)->pending & ~BLOOM_OWNED) >= BLOOM_RING)
+#define BloomHasBatch(state) \
+	(((state)->pending & ~BLOOM_OWNED) >= BLOOM_EMPTY_BATCH)
+#define BloomBatchSize(state) \
+	(((state)->pending & ~BLOOM_OWNED) - BLOOM_EMPTY_BATCH)
 
 #define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
 
@@ -39,20 +42,29 @@ extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
 extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
+extern Bloom *BloomStateAddSmall(Bloom *state, uint64 hash,
+								 BloomWhenFull when_full);
+extern Bloom *BloomStateAddAndTell(Bloom *state, uint64 hash,
+								   BloomWhenFull when_full, bool *fresh);
 extern Bloom *BloomStateToBits(const Bloom *table);
-extern Bloom *BloomStateAddSlow(Bloom *state, uint64 hash,
-								BloomWhenFull when_full);
+extern Bloom *BloomStateWorkOff(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
 							  BloomWhenFull when_full);
 extern const Bloom *BloomStatePublish(Bloom *state);
 extern const Bloom *BloomStatePublishFitted(Bloom *state);
 
-/* The number of slots of a table, without the pending hashes behind it */
+/* The number of slots of a table, without the batch behind it */
 static inline uint64
 BloomStateSlots(const Bloom *state)
 {
 	return (VARSIZE(state) - BLOOM_HEADER_SIZE) / sizeof(uint64) -
-		(BloomHasRing(state) ? BLOOM_PENDING : 0);
+		(BloomHasBatch(state) ? BLOOM_BATCH : 0);
+}
+
+static inline uint64 *
+BloomStateBatch(Bloom *state)
+{
+	return (uint64 *) ((char *) state + VARSIZE(state)) - BLOOM_BATCH;
 }
 
 /*
@@ -62,58 +74,14 @@ BloomStateSlots(const Bloom *state)
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	if (likely((state->pending & ~BLOOM_OWNED) == BLOOM_NO_RING))
-	{
-		uint64		slots;
+	if (unlikely(!BloomHasBatch(state)))
+		return BloomStateAddSmall(state, hash, when_full);
 
-		if (BloomIsBits(state))
-		{
-			(void) BloomSetBits(BloomBitData(state), BloomBits(state),
-								state->hashes, hash);
-			return state;
-		}
-		slots = BloomStateSlots(state);
-		if (!BloomTableInsert(state->data, slots, hash))
-			return state;
-		if (++state->count < BloomTableRoom(slots) &&
-			BloomHoldsAsKeys(state->words, state->count))
-			return state;
-		return BloomStateGrow(state, when_full);
-	}
-	return BloomStateAddSlow(state, hash, when_full);
-}
-
-/*
- * BloomStateAddAndTell
- *		Add one hash, past the ring, and tell whether it was new.
- *
- * To tell, no hash may be waiting in the ring: a state is filled by this
- * function or by BloomStateAdd.
- */
-static inline Bloom *
-BloomStateAddAndTell(Bloom *state, uint64 hash, BloomWhenFull when_full,
-					 bool *fresh)
-{
-	uint64		slots;
-
-	if (BloomIsBits(state))
-	{
-		*fresh = BloomSetBits(BloomBitData(state), BloomBits(state),
-							  state->hashes, hash) > 0;
+	BloomStateBatch(state)[BloomBatchSize(state)] = hash;
+	state->pending++;
+	if (likely(BloomBatchSize(state) < BLOOM_BATCH))
 		return state;
-	}
-
-	slots = BloomStateSlots(state);
-	*fresh = BloomTableInsert(state->data, slots, hash);
-	if (!*fresh)
-		return state;
-	state->count++;
-	/* there must be room for all that is pending, so that flushing is simple */
-	if (state->count + (BloomHasRing(state) ? BLOOM_PENDING : 0) <
-		BloomTableRoom(slots) &&
-		BloomHoldsAsKeys(state->words, state->count))
-		return state;
-	return BloomStateGrow(state, when_full);
+	return BloomStateWorkOff(state, when_full);
 }
 
 #endif							/* BLOOM_STATE_H */
