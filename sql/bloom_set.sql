@@ -5,6 +5,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS bloomtype;
 RESET client_min_messages;
 SET timezone = 'UTC';
+SET intervalstyle = postgres;
 
 --
 -- Add and tell
