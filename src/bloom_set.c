@@ -788,7 +788,8 @@ BeginCall(SetCall *call, BloomSet *set, const BloomHasher *hasher,
 	}
 	if (nhashes > 1)
 		qsort(call->keys, nhashes, sizeof(SetKey), CompareKeys);
-	call->groups = palloc(SHARDS_PER_RANGE * sizeof(KeyGroup));
+	call->groups = palloc(Min(Max(nhashes, 1), SHARDS_PER_RANGE) *
+						  sizeof(KeyGroup));
 }
 
 /*
@@ -799,6 +800,7 @@ static uint64
 BeginRange(SetCall *call, uint64 first)
 {
 	int32		range = call->keys[first].shard / SHARDS_PER_RANGE;
+	KeyGroup   *group = NULL;
 	uint64		i;
 
 	CHECK_FOR_INTERRUPTS();
@@ -806,18 +808,13 @@ BeginRange(SetCall *call, uint64 first)
 	for (i = first; i < call->nkeys &&
 		 call->keys[i].shard / SHARDS_PER_RANGE == range; i++)
 	{
-		KeyGroup	   *group = &call->groups[call->ngroups];
-
-		if (i == first || call->keys[i].shard != call->keys[i - 1].shard)
+		if (group == NULL || group->shard != call->keys[i].shard)
 		{
-			call->ngroups++;
-			group = &call->groups[call->ngroups - 1];
+			group = &call->groups[call->ngroups++];
 			memset(group, 0, sizeof(*group));
 			group->shard = call->keys[i].shard;
 			group->keys = &call->keys[i];
 		}
-		else
-			group--;
 		group->nkeys++;
 	}
 	return i;
