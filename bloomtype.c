@@ -541,7 +541,7 @@ bloom_insert(PG_FUNCTION_ARGS)
 /*
  * Does the filter in one argument possibly contain the key in the other?
  */
-static inline Datum
+static pg_attribute_always_inline Datum
 TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 {
 	CallSite   *site = GetCallSite(fcinfo, key_argno, false);

@@ -134,7 +134,7 @@ BloomHashFloat64(float8 value, uint64 seed)
  * BloomHashDatum
  *		Hash a key, without a call for the commonest types.
  */
-static inline uint64
+static pg_attribute_always_inline uint64
 BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
 {
 	switch (hasher->kind)

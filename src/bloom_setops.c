@@ -34,15 +34,12 @@
  */
 
 /*
- * BloomCheckKeyType
- *		An error, unless the filter can hold keys of this key type.
+ * BloomKeyTypeMismatch
+ *		The error of a key that is of another type than the filter's keys.
  */
 void
-BloomCheckKeyType(const Bloom *filter, Oid key_type)
+BloomKeyTypeMismatch(const Bloom *filter, Oid key_type)
 {
-	if (likely(filter->key_type == key_type) ||
-		filter->key_type == InvalidOid || key_type == InvalidOid)
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the Bloom filter's key type %s",
