@@ -170,7 +170,7 @@ BloomStateFrom(const Bloom *filter)
 Bloom *
 BloomStateOwn(const Bloom *state, MemoryContext context)
 {
-	Bloom	   *owned = MemoryContextAlloc(context, VARSIZE(state));
+	Bloom	   *owned = BloomAllocate(context, VARSIZE(state));
 
 	memcpy(owned, state, VARSIZE(state));
 	owned->pending |= BLOOM_OWNED;
