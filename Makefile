@@ -16,6 +16,8 @@ EXTENSION = bloomtype
 DATA = bloomtype--1.0.sql
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+# so that each file runs alone; with --use-existing, create the extension first
+REGRESS_OPTS = --load-extension=bloomtype
 TAP_TESTS = 1
 
 PG_CONFIG = pg_config

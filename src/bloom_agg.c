@@ -27,6 +27,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
 #include "nodes/pg_list.h"
@@ -108,15 +109,23 @@ static const ExpandedObjectMethods LargeStateMethods = {
 	LargeStateFlatten
 };
 
+/* DatumGetEOHP, without a call. */
+static inline LargeState *
+LargeStateOf(Datum datum)
+{
+	varatt_expanded pointer;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(datum));
+	return (LargeState *) pointer.eohptr;
+}
+
 /* The state that an argument is, or is a handle of. */
 static inline Bloom *
 StateOf(Datum datum)
 {
-	Bloom	   *state = (Bloom *) DatumGetPointer(datum);
-
-	if (unlikely(VARATT_IS_EXTERNAL_EXPANDED(state)))
-		return ((LargeState *) DatumGetEOHP(datum))->state;
-	return state;
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return LargeStateOf(datum)->state;
+	return (Bloom *) DatumGetPointer(datum);
 }
 
 /*
@@ -131,7 +140,7 @@ ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
 	if (!PG_ARGISNULL(0) &&
 		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(PG_GETARG_DATUM(0))))
 	{
-		large = (LargeState *) DatumGetEOHP(PG_GETARG_DATUM(0));
+		large = LargeStateOf(PG_GETARG_DATUM(0));
 		if (state->pending & BLOOM_OWNED)
 			large->state = state;
 		else

@@ -54,7 +54,7 @@
 #define BATCH_FROM_SIZE			(8 * 1024)
 
 /* Content from this size on is asked for before it is needed */
-#define PREFETCH_FROM_SIZE		(1024 * 1024)
+#define PREFETCH_FROM_SIZE		(4 * 1024 * 1024)
 
 /* Most keys of an aggregate that makes its shape at the end */
 #define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
