@@ -493,12 +493,7 @@ WarnIfOverfull(FunctionCallInfo fcinfo, const Bloom *filter)
 	if (fcinfo->flinfo->fn_extra != NULL || !BloomIsOverfull(filter))
 		return;
 	fcinfo->flinfo->fn_extra = unconstify(char *, &warned[0]);
-	ereport(WARNING,
-			(errmsg("Bloom filter holds more keys than its capacity"),
-			 errdetail("It holds about %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
-					   BloomCardinality(filter), filter->capacity,
-					   BloomRateNow(filter), filter->fp_prob),
-			 errhint("Name a larger capacity.")));
+	BloomWarnOverfull(filter);
 }
 
 /*

@@ -385,3 +385,51 @@ BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed)
 	elog(ERROR, "unrecognized key kind: %d", (int) hasher->kind);
 	return 0;
 }
+
+/*
+ * BloomHashArray
+ *		Hash the elements of an array.
+ */
+BloomArrayKeys
+BloomHashArray(const BloomHasher *hasher, ArrayType *array, uint64 seed)
+{
+	BloomArrayKeys result = {0};
+	TypeCacheEntry *typentry = lookup_type_cache(ARR_ELEMTYPE(array), 0);
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), typentry->typlen,
+					  typentry->typbyval, typentry->typalign,
+					  &result.keys, &nulls, &n);
+	result.element = ARR_ELEMTYPE(array);
+	result.hashes = palloc(Max(n, 1) * sizeof(uint64));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+		{
+			result.has_nulls = true;
+			continue;
+		}
+		result.keys[result.nkeys] = result.keys[i];
+		result.hashes[result.nkeys] = BloomHashDatum(hasher, result.keys[i],
+													 seed);
+		result.nkeys++;
+	}
+	pfree(nulls);
+	return result;
+}
+
+/*
+ * BloomMakeKeyArray
+ *		An array of keys.
+ */
+Datum
+BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys)
+{
+	TypeCacheEntry *typentry = lookup_type_cache(element, 0);
+
+	return PointerGetDatum(construct_array(keys, (int) nkeys, element,
+										   typentry->typlen,
+										   typentry->typbyval,
+										   typentry->typalign));
+}
