@@ -381,26 +381,6 @@ typedef struct CallSite
 	BloomCache *cache;
 } CallSite;
 
-/* The type of the key in this argument. */
-static Oid
-KeyType(FunctionCallInfo fcinfo, int argno)
-{
-	const Node *call = fcinfo->flinfo->fn_expr;
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
-
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the key");
-	if (type == TEXTOID && IsA(call, FuncExpr))
-	{
-		Oid			before = BloomTypeTakenForText(list_nth(((const FuncExpr *) call)->args,
-															argno));
-
-		if (OidIsValid(before))
-			type = before;
-	}
-	return type;
-}
-
 static CallSite *
 GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 {
@@ -408,7 +388,7 @@ GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 
 	if (unlikely(site == NULL))
 	{
-		Oid			type = KeyType(fcinfo, key_argno);
+		Oid			type = BloomKeyTypeOfCall(fcinfo, key_argno);
 
 		if (is_array)
 			type = get_base_element_type(type);

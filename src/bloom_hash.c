@@ -234,6 +234,29 @@ BloomTypeTakenForText(const Node *key)
 }
 
 /*
+ * BloomKeyTypeOfCall
+ *		The type of the key in an argument of a function call.
+ */
+Oid
+BloomKeyTypeOfCall(FunctionCallInfo fcinfo, int argno)
+{
+	const Node *call = fcinfo->flinfo->fn_expr;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of the key");
+	if (type == TEXTOID && IsA(call, FuncExpr))
+	{
+		Oid			before = BloomTypeTakenForText(list_nth(((const FuncExpr *) call)->args,
+															argno));
+
+		if (OidIsValid(before))
+			type = before;
+	}
+	return type;
+}
+
+/*
  * BloomHashBytes
  *		Hash canonical bytes of any length.
  */
