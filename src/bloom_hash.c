@@ -193,15 +193,19 @@ BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 void
 BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 {
+	Oid			base = getBaseType(type);
+
 	if (BloomHasherTryInit(hasher, type, collation))
 		return;
-	if (type_is_collatable(getBaseType(type)))
+	if (type_is_collatable(base))
 		CheckCollation(collation);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
 			 errmsg("could not identify an extended hash function for type %s",
 					format_type_be(type)),
 			 errdetail("A Bloom filter holds hashes of its keys."),
+			 base == RECORDOID ?
+			 errhint("Cast the row to a named composite type.") :
 			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
 }
 
