@@ -835,3 +835,18 @@ BloomIsOverfull(const Bloom *filter)
 		BloomCardinality(filter) > capacity +
 		4 * BloomEstimateError(BloomBits(filter), filter->hashes, capacity);
 }
+
+/*
+ * BloomWarnOverfull
+ *		Warn that more keys were added than the filter is sized for.
+ */
+void
+BloomWarnOverfull(const Bloom *filter)
+{
+	ereport(WARNING,
+			(errmsg("Bloom filter holds more keys than its capacity"),
+			 errdetail("It holds about %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
+					   BloomCardinality(filter), filter->capacity,
+					   BloomRateNow(filter), filter->fp_prob),
+			 errhint("Name a larger capacity.")));
+}

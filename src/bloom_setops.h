@@ -40,6 +40,7 @@ extern double BloomCardinality(const Bloom *filter);
 extern double BloomUnionCardinality(const Bloom *a, const Bloom *b);
 extern double BloomRateNow(const Bloom *filter);
 extern bool BloomIsOverfull(const Bloom *filter);
+extern void BloomWarnOverfull(const Bloom *filter);
 
 /*
  * Does the filter possibly hold a key of this hash?  The caller has checked

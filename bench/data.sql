@@ -1,0 +1,95 @@
+-- bench/data.sql: what the rows' setups build their data with.
+
+CREATE EXTENSION bloomtype;
+DO $do$
+DECLARE
+	extension text;
+BEGIN
+	FOR extension IN
+		SELECT name FROM pg_available_extensions
+		WHERE name IN ('hll', 'pg_prewarm')
+	LOOP
+		EXECUTE format('CREATE EXTENSION %I', extension);
+	END LOOP;
+END
+$do$;
+
+CREATE TABLE bench_settings (seed bigint, rows bigint);
+INSERT INTO bench_settings VALUES (:seed, :rows);
+
+-- The key of number i: int8, uuid, text of 36 bytes, or a URL of 80.
+CREATE FUNCTION bench_key(type text, i text) RETURNS text
+	LANGUAGE sql AS $$
+	SELECT CASE type
+		WHEN 'int8' THEN format('hashint8extended(%s, %s)', i, seed)
+		WHEN 'uuid' THEN format('md5(%L || (%s))::uuid', seed, i)
+		WHEN 'text' THEN format('md5(%L || (%s))::uuid::text', seed, i)
+		WHEN 'url' THEN format('left(''https://www.example'' || (%s) %% 1000 || ''.org/articles/'' || md5(%L || (%s)) || repeat(''/index'', 8), 80)', i, seed, i)
+		END
+	FROM bench_settings
+$$;
+
+-- Have a table in memory.
+CREATE FUNCTION bench_settle(name text) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	-- every page is visited once, so that the queries do not set hint bits
+	EXECUTE format('SELECT count(*) FROM %I', name);
+	EXECUTE format('ANALYZE %I', name);
+	IF EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_prewarm') THEN
+		EXECUTE format('SELECT pg_prewarm(%L)', name);
+	END IF;
+END
+$$;
+
+-- Have the table TYPE_DISTINCT: the keys of the numbers 1 to DISTINCT,
+-- repeated in turn up to the benchmark's number of rows.
+CREATE FUNCTION bench_keys(type text, "distinct" bigint) RETURNS void
+	LANGUAGE plpgsql AS $$
+DECLARE
+	name text := type || '_' || "distinct";
+BEGIN
+	IF to_regclass(name) IS NULL THEN
+		EXECUTE format('CREATE UNLOGGED TABLE %I AS SELECT %s AS k FROM bench_settings, generate_series(1, rows) AS i',
+			name, bench_key(type, format('1 + i * 7919 %% %s', "distinct")));
+		PERFORM bench_settle(name);
+	END IF;
+END
+$$;
+
+-- Have the filter TYPE_CAPACITY_FIRST: it holds the keys of the numbers from
+-- FIRST to FIRST + CAPACITY - 1.
+CREATE TABLE bench_filters (name text PRIMARY KEY, filter bloom);
+CREATE FUNCTION bench_make_filter(type text, capacity bigint, first bigint)
+	RETURNS void
+	LANGUAGE plpgsql AS $$
+DECLARE
+	filter_name text := concat_ws('_', type, capacity, first);
+BEGIN
+	IF NOT EXISTS (SELECT FROM bench_filters WHERE name = filter_name) THEN
+		EXECUTE format('INSERT INTO bench_filters SELECT %L, bloom_agg(%s, %s, 0.01) FROM generate_series(%s, %s) AS i',
+			filter_name, bench_key(type, 'i'), capacity, first,
+			first + capacity - 1);
+	END IF;
+END
+$$;
+
+-- The filter of this name, as a constant: declared immutable, the planner
+-- puts its value into the plan of a prepared statement.
+CREATE FUNCTION bench_filter(name text) RETURNS bloom
+	LANGUAGE sql IMMUTABLE AS $$
+	SELECT f.filter FROM bench_filters AS f WHERE f.name = bench_filter.name
+$$;
+
+-- The planner's estimate of a query's rows, divided by their number.
+CREATE FUNCTION bench_estimate(query text) RETURNS float8
+	LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+	actual float8;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	EXECUTE format('SELECT count(*) FROM (%s) AS q', query) INTO actual;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8 / actual;
+END
+$$;

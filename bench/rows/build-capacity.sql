@@ -1,0 +1,9 @@
+-- each: capacity = 10000 10000000 100000000
+-- title: build, capacity :capacity, as many distinct int8 up to the rows
+-- setup:
+SELECT bench_keys('int8', least(:capacity, :rows));
+SELECT 'int8_' || least(:capacity, :rows) AS tab \gset
+-- ours: bloom_agg(k, :capacity, 0.01)
+SELECT bloom_cardinality(bloom_agg(k, :capacity, 0.01)) FROM :tab;
+-- against: max(k)
+SELECT max(k) FROM :tab;

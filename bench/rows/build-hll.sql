@@ -1,0 +1,8 @@
+-- requires: hll
+-- title: build, capacity 10^6, 10^6 distinct int8
+-- setup:
+SELECT bench_keys('int8', 1000000);
+-- ours: bloom_agg(k, 1000000, 0.01)
+SELECT bloom_cardinality(bloom_agg(k, 1000000, 0.01)) FROM int8_1000000;
+-- against: hll_add_agg(hll_hash_bigint(k)) | at most 1.0
+SELECT hll_cardinality(hll_add_agg(hll_hash_bigint(k))) FROM int8_1000000;

@@ -1,0 +1,18 @@
+-- Building the filter is part of our time.  With 4 MB of work_mem, the hash
+-- table of the smaller side and the rows of the larger go through files.
+-- title: semi-join of :rows rows with a tenth as many keys, 10 % match, work_mem 4 MB
+-- setup:
+SELECT bench_keys('int8', :rows);
+DROP TABLE IF EXISTS wanted;
+CREATE UNLOGGED TABLE wanted AS
+SELECT hashint8extended(i, :seed) AS k
+FROM generate_series(:rows / 10 * 9 + 1::bigint, :rows) AS i;
+SELECT bench_settle('wanted');
+SET work_mem = '4MB';
+-- ours: with the pre-filter
+SELECT count(*) FROM int8_:rows AS b
+WHERE (SELECT bloom_agg(k, 1000000, 0.01) FROM wanted) @> b.k
+  AND EXISTS (SELECT FROM wanted AS w WHERE w.k = b.k);
+-- against: without | at most 0.4
+SELECT count(*) FROM int8_:rows AS b
+WHERE EXISTS (SELECT FROM wanted AS w WHERE w.k = b.k);
