@@ -34,6 +34,11 @@
 	} while (0)
 #endif
 
+/* The stored size of a TOAST value shares its word with a method since 14 */
+#ifndef VARATT_EXTERNAL_GET_EXTSIZE
+#define VARATT_EXTERNAL_GET_EXTSIZE(pointer)	((uint32) (pointer).va_extsize)
+#endif
+
 /* base64 took char before PostgreSQL 18, and takes uint8 since */
 static inline int
 BloomBase64Encode(const uint8 *src, int len, char *dst, int dstlen)
