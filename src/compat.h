@@ -19,6 +19,12 @@
 
 #include "common/base64.h"
 
+/* PostgreSQL 14 put the compression method beside the stored size */
+#if PG_VERSION_NUM < 140000
+#define VARATT_EXTERNAL_GET_EXTSIZE(toast_pointer) \
+	((uint32) (toast_pointer).va_extsize)
+#endif
+
 /*
  * Soft errors came with PostgreSQL 16: an input function reports bad input to
  * its caller, if that has asked for it.
@@ -32,11 +38,6 @@
 		ereport(ERROR, __VA_ARGS__); \
 		return dummy_value; \
 	} while (0)
-#endif
-
-/* The stored size of a TOAST value shares its word with a method since 14 */
-#ifndef VARATT_EXTERNAL_GET_EXTSIZE
-#define VARATT_EXTERNAL_GET_EXTSIZE(pointer)	((uint32) (pointer).va_extsize)
 #endif
 
 /* base64 took char before PostgreSQL 18, and takes uint8 since */
