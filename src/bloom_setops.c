@@ -450,7 +450,8 @@ HashOfWord(uint64 index, uint64 word)
  * BloomContentHash
  *		A hash that equal filters share.
  *
- * It is not stored anywhere, so that it may change between versions.
+ * Hash indexes and hash partitions keep it, so that it must not change.  Like
+ * the server's own, it differs between machines of different byte order.
  */
 uint64
 BloomContentHash(const Bloom *filter)

@@ -352,7 +352,10 @@ static Bloom *
 ChangeableState(Bloom *state)
 {
 	if (BloomIsKeys(state))
+	{
+		BloomCheckHasShape(state);
 		return BloomStateFrom(state);
+	}
 	if (state->pending == BLOOM_NOT_A_STATE)
 		state->pending = BLOOM_NO_BATCH;
 	return state;
