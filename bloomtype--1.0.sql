@@ -100,6 +100,12 @@ CREATE FUNCTION bloom_add_all(filter bloom, keys anyarray) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_add_all(bloom, anyarray) IS 'the filter with all elements of the array that are not null';
 
+-- not STRICT; a null array leaves the filter as it is
+CREATE FUNCTION bloom_insert(filter bloom, keys anyarray, OUT filter bloom, OUT fresh anyarray)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_insert(bloom, anyarray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in order, each once';
+
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
 --
@@ -385,3 +391,132 @@ CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
 	COMBINEFUNC = bloom_intersect_agg_trans, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null';
+
+-- ----------------------------------------------------------------
+--							WINDOW FUNCTION
+-- ----------------------------------------------------------------
+
+-- not STRICT, which no window function is; a null key was never seen
+
+CREATE FUNCTION bloom_seen(key anyelement) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_seen(anyelement) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 10 to 20 bytes a key; fewer than 67108864 distinct keys';
+
+CREATE FUNCTION bloom_seen(key anyelement, capacity bigint, fp_prob float8) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_seen(anyelement, bigint, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
+
+-- ----------------------------------------------------------------
+--							STORED SETS
+--
+-- Keys in a table of small filters.  The functions run with the privileges of
+-- the caller.  Their times are the clock of sets that forget.
+-- ----------------------------------------------------------------
+
+-- not STRICT; keeps the parameters of a set
+CREATE FUNCTION bloom_set_room(capacity bigint, fp_prob float8, keep interval,
+							   slices int, shards int, bits bigint, hashes int)
+	RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_set_room(bigint, float8, interval, int, int, bigint, int) IS 'default of a column in the table of a set: what a row lacks in size while its filter is empty; the arguments are the parameters of the set';
+
+CREATE FUNCTION bloom_set_put(filter bloom, hash bigint, key_type oid) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_set_put(bloom, bigint, oid) IS 'used by bloom_set_add: a filter with one more hash of a key';
+
+CREATE FUNCTION bloom_set_lacks(filter bloom, hash bigint, key_type oid) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_set_lacks(bloom, bigint, oid) IS 'used by bloom_set_add: does a filter certainly not hold a hash?';
+
+-- not STRICT; without keep, keys are kept for ever
+CREATE FUNCTION bloom_set_create(name text, capacity bigint, fp_prob float8 DEFAULT 0.01,
+								 keep interval DEFAULT NULL, slices int DEFAULT 8)
+	RETURNS regclass
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION bloom_set_create(text, bigint, float8, interval, int) IS 'make a table for a set of capacity distinct keys at false-positive rate fp_prob; with keep, a key is forgotten when it is older than that, at most a part (keep divided by slices) later, and capacity is how many keys come in that time';
+
+-- not STRICT, these: a null set is an error, a null key gives null
+CREATE FUNCTION bloom_set_add(set regclass, key anyelement, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION bloom_set_add(regclass, anyelement, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already, or, at the rate of the set, seems so';
+
+CREATE FUNCTION bloom_set_add(set regclass, key text, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION bloom_set_add(regclass, text, timestamptz) IS 'add a text key to a set; true: it was new';
+
+CREATE FUNCTION bloom_set_add_all(set regclass, keys anyarray, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS anyarray
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION bloom_set_add_all(regclass, anyarray, timestamptz) IS 'add all elements of an array that are not null to a set; the result are those that were new, in order, each once';
+
+CREATE FUNCTION bloom_set_contains(set regclass, key anyelement, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bloom_set_contains(regclass, anyelement, timestamptz) IS 'false: the key was certainly not added (within keep); true: it probably was';
+
+CREATE FUNCTION bloom_set_contains(set regclass, key text, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION bloom_set_contains(regclass, text, timestamptz) IS 'false: the text was certainly not added (within keep); true: it probably was';
+
+CREATE FUNCTION bloom_set_contains_all(set regclass, keys anyarray, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bloom_set_contains_all(regclass, anyarray, timestamptz) IS 'is every element possibly in the set? null elements count as in ALL';
+
+CREATE FUNCTION bloom_set_expire(set regclass, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway; the result is their number';
+
+CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog.now(),
+								 OUT capacity bigint, OUT fp_prob float8,
+								 OUT keep interval, OUT slice_length interval,
+								 OUT slice_capacity bigint, OUT slice_fp_prob float8,
+								 OUT shards int, OUT oldest timestamptz)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked, length, capacity and rate of a time slice, number of shards; and the oldest time slice that is not forgotten';
+
+CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
+							   OUT slice timestamptz, OUT key_type regtype,
+							   OUT capacity bigint, OUT fp_prob float8, OUT keys bigint,
+							   OUT fp_prob_now float8, OUT shards int, OUT bytes bigint)
+	RETURNS SETOF record
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10
+	SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY EXECUTE pg_catalog.format($query$
+		WITH part AS MATERIALIZED (
+			SELECT r.shard, r.slice, @extschema@.bloom_cardinality(r.filter) AS keys,
+				   @extschema@.bloom_fp_prob(r.filter) AS rate, pg_column_size(r.*) AS bytes
+			FROM %1$s AS r, @extschema@.bloom_set_params($1, $2) AS p
+			WHERE r.shard >= 0 AND r.slice >= p.oldest AND r.slice < 'infinity'
+		), whole AS (
+			SELECT sum(keys)::int8 AS keys, sum(rate) AS rates
+			FROM (SELECT sum(keys) AS keys,
+						 1 - exp(sum(ln(greatest(1 - rate, 1e-300)))) AS rate
+				  FROM part GROUP BY shard) AS by_shard
+		), by_slice AS (
+			SELECT slice, sum(keys)::int8 AS keys, sum(rate) AS rates, sum(bytes)::int8 AS bytes
+			FROM part WHERE slice > '-infinity' GROUP BY slice
+		), type AS (
+			SELECT (SELECT (@extschema@.bloom_info(r.filter)).key_type
+					FROM %1$s AS r WHERE r.shard = -1 LIMIT 1) AS key_type
+		)
+		SELECT NULL::timestamptz, t.key_type, p.capacity, p.fp_prob, coalesce(w.keys, 0),
+			   coalesce(w.rates, 0) / p.shards, p.shards, pg_total_relation_size($1)
+		FROM whole AS w, type AS t, @extschema@.bloom_set_params($1, $2) AS p
+		UNION ALL
+		(SELECT s.slice, t.key_type, p.slice_capacity, p.slice_fp_prob, s.keys,
+				s.rates / p.shards, p.shards, s.bytes
+		 FROM by_slice AS s, type AS t, @extschema@.bloom_set_params($1, $2) AS p
+		 ORDER BY s.slice)
+		$query$, set) USING set, at;
+END
+$$;
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, shards, bytes (on disk for the whole set)';

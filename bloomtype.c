@@ -20,6 +20,8 @@
  * Below it, each file knows one thing, and only those below it:
  *
  *		src/bloom_agg.c			the aggregates
+ *		src/bloom_window.c		the window function
+ *		src/bloom_set.c			stored sets: keys in a table of small filters
  *		src/bloom_state.c		their states, changed in place
  *		src/bloom_fetch.c		from a Datum to the filter: TOAST
  *		src/bloom_setops.c		filters as sets
@@ -45,13 +47,13 @@
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "src/bloom_fetch.h"
 #include "src/bloom_hash.h"
 #include "src/bloom_setops.h"
+#include "src/bloom_state.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomtype", .version = "1.0.0");
@@ -379,6 +381,26 @@ typedef struct CallSite
 	BloomCache *cache;
 } CallSite;
 
+/* The type of the key in this argument. */
+static Oid
+KeyType(FunctionCallInfo fcinfo, int argno)
+{
+	const Node *call = fcinfo->flinfo->fn_expr;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of the key");
+	if (type == TEXTOID && IsA(call, FuncExpr))
+	{
+		Oid			before = BloomTypeTakenForText(list_nth(((const FuncExpr *) call)->args,
+															argno));
+
+		if (OidIsValid(before))
+			type = before;
+	}
+	return type;
+}
+
 static CallSite *
 GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 {
@@ -386,10 +408,8 @@ GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 
 	if (unlikely(site == NULL))
 	{
-		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, key_argno);
+		Oid			type = KeyType(fcinfo, key_argno);
 
-		if (!OidIsValid(type))
-			elog(ERROR, "could not determine the type of the key");
 		if (is_array)
 			type = get_base_element_type(type);
 		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
@@ -398,42 +418,6 @@ GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 		fcinfo->flinfo->fn_extra = site;
 	}
 	return site;
-}
-
-/*
- * The hashes of an array's elements.  Null elements have none.
- */
-typedef struct BloomArrayHashes
-{
-	uint64	   *hashes;
-	uint64		nhashes;
-	bool		has_nulls;
-} BloomArrayHashes;
-
-static BloomArrayHashes
-HashArray(const BloomHasher *hasher, ArrayType *array, uint64 seed)
-{
-	BloomArrayHashes result = {0};
-	TypeCacheEntry *typentry = lookup_type_cache(ARR_ELEMTYPE(array), 0);
-	Datum	   *keys;
-	bool	   *nulls;
-	int			nkeys;
-
-	deconstruct_array(array, ARR_ELEMTYPE(array), typentry->typlen,
-					  typentry->typbyval, typentry->typalign,
-					  &keys, &nulls, &nkeys);
-	result.hashes = palloc(Max(nkeys, 1) * sizeof(uint64));
-	for (int i = 0; i < nkeys; i++)
-	{
-		if (nulls[i])
-			result.has_nulls = true;
-		else
-			result.hashes[result.nhashes++] = BloomHashDatum(hasher, keys[i],
-															 seed);
-	}
-	pfree(keys);
-	pfree(nulls);
-	return result;
 }
 
 /*
@@ -470,7 +454,7 @@ bloom_add_all(PG_FUNCTION_ARGS)
 {
 	const BloomHasher *hasher;
 	const Bloom *filter;
-	BloomArrayHashes keys;
+	BloomArrayKeys keys;
 
 	/* not STRICT; a null array leaves the filter as it is */
 	if (PG_ARGISNULL(0))
@@ -480,12 +464,73 @@ bloom_add_all(PG_FUNCTION_ARGS)
 		PG_RETURN_BLOOM_P(filter);
 
 	hasher = &GetCallSite(fcinfo, 1, true)->hasher;
-	keys = HashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
-	if (keys.nhashes == 0)
+	keys = BloomHashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
+	if (keys.nkeys == 0)
 		PG_RETURN_BLOOM_P(filter);
-	keys.nhashes = BloomSortHashes(keys.hashes, keys.nhashes);
-	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nhashes,
+	keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
+	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nkeys,
 									 hasher->key_type));
+}
+
+/* ----------------------------------------------------------------
+ *							ADD AND TELL
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * bloom_insert
+ *		The filter with all elements of an array, and those that were new.
+ */
+PG_FUNCTION_INFO_V1(bloom_insert);
+Datum
+bloom_insert(PG_FUNCTION_ARGS)
+{
+	const BloomHasher *hasher;
+	const Bloom *filter;
+	const Bloom *result;
+	BloomArrayKeys keys;
+	uint64		nfresh = 0;
+	Datum		values[2];
+	bool		nulls[2] = {false};
+
+	/* not STRICT; a null array leaves the filter as it is */
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	filter = PG_GETARG_BLOOM_P(0);
+	if (PG_ARGISNULL(1))
+	{
+		values[0] = PointerGetDatum(filter);
+		nulls[1] = true;
+		return ReturnRow(fcinfo, values, nulls);
+	}
+
+	hasher = &GetCallSite(fcinfo, 1, true)->hasher;
+	keys = BloomHashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
+	result = filter;
+	if (keys.nkeys > 0)
+	{
+		Bloom	   *state;
+
+		BloomCheckHasShape(filter);
+		BloomCheckKeyType(filter, hasher->key_type);
+		state = BloomStateFrom(filter);
+		state->key_type = hasher->key_type;
+		for (uint64 i = 0; i < keys.nkeys; i++)
+		{
+			bool		fresh;
+
+			state = BloomStateAddAndTell(state, keys.hashes[i],
+										 BLOOM_TURN_INTO_BITS, &fresh);
+			if (fresh)
+				keys.keys[nfresh++] = keys.keys[i];
+		}
+		if (nfresh > 0)
+			result = BloomStatePublish(state);
+	}
+
+	values[0] = PointerGetDatum(result);
+	values[1] = BloomMakeKeyArray(keys.element, keys.keys, nfresh);
+	return ReturnRow(fcinfo, values, nulls);
 }
 
 /* ----------------------------------------------------------------
@@ -496,7 +541,7 @@ bloom_add_all(PG_FUNCTION_ARGS)
 /*
  * Does the filter in one argument possibly contain the key in the other?
  */
-static inline Datum
+static pg_attribute_always_inline Datum
 TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 {
 	CallSite   *site = GetCallSite(fcinfo, key_argno, false);
@@ -548,14 +593,14 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 	CallSite   *site = GetCallSite(fcinfo, 1, true);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	BloomProbe	probe;
-	BloomArrayHashes keys;
+	BloomArrayKeys keys;
 
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
 					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
 					&site->cache, fcinfo->flinfo->fn_mcxt);
 	BloomCheckKeyType(probe.header, site->hasher.key_type);
-	keys = HashArray(&site->hasher, array, probe.header->seed);
-	for (uint64 i = 0; i < keys.nhashes; i++)
+	keys = BloomHashArray(&site->hasher, array, probe.header->seed);
+	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		if (BloomProbeTest(&probe, keys.hashes[i]) == decisive)
 			PG_RETURN_BOOL(decisive);

@@ -27,10 +27,14 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
+#include "nodes/pg_list.h"
+#include "nodes/primnodes.h"
 #include "utils/date.h"
 #include "utils/expandeddatum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
@@ -56,8 +60,8 @@ StateContext(FunctionCallInfo fcinfo)
 	if (unlikely(!AggCheckCallContext(fcinfo, &context)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("function %u is called outside of an aggregate",
-						fcinfo->flinfo->fn_oid),
+				 errmsg("%s is called outside of an aggregate",
+						get_func_name(fcinfo->flinfo->fn_oid)),
 				 errhint("Use bloom_add, bloom_union or bloom_intersect for single values.")));
 	return context;
 }
@@ -106,15 +110,23 @@ static const ExpandedObjectMethods LargeStateMethods = {
 	LargeStateFlatten
 };
 
+/* DatumGetEOHP, without a call. */
+static inline LargeState *
+LargeStateOf(Datum datum)
+{
+	varatt_expanded pointer;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(datum));
+	return (LargeState *) pointer.eohptr;
+}
+
 /* The state that an argument is, or is a handle of. */
 static inline Bloom *
 StateOf(Datum datum)
 {
-	Bloom	   *state = (Bloom *) DatumGetPointer(datum);
-
-	if (unlikely(VARATT_IS_EXTERNAL_EXPANDED(state)))
-		return ((LargeState *) DatumGetEOHP(datum))->state;
-	return state;
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return LargeStateOf(datum)->state;
+	return (Bloom *) DatumGetPointer(datum);
 }
 
 /*
@@ -129,7 +141,7 @@ ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
 	if (!PG_ARGISNULL(0) &&
 		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(PG_GETARG_DATUM(0))))
 	{
-		large = (LargeState *) DatumGetEOHP(PG_GETARG_DATUM(0));
+		large = LargeStateOf(PG_GETARG_DATUM(0));
 		if (state->pending & BLOOM_OWNED)
 			large->state = state;
 		else
@@ -276,9 +288,46 @@ extern int	bloom_no_such_symbol	/* swallow a semicolon */
 	key_type = type; \
 	hash = hash_function(value, old->seed)
 
+/*
+ * How this aggregate's text keys are hashed: found out on the first row, and
+ * kept for all others where there is a place.
+ */
+static pg_noinline const BloomHasher *
+FindTextHasher(FunctionCallInfo fcinfo)
+{
+	static const BloomHasher text = {.type = TEXTOID,.key_type = TEXTOID};
+	BloomHasher *hasher = unconstify(BloomHasher *, &text);
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Oid			type = InvalidOid;
+
+	if (aggref != NULL && aggref->args != NIL)
+		type = BloomTypeTakenForText((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+	if (OidIsValid(type))
+	{
+		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+									sizeof(BloomHasher));
+		BloomHasherInit(hasher, type, PG_GET_COLLATION());
+	}
+	fcinfo->flinfo->fn_extra = hasher;
+	return hasher;
+}
+
+static inline uint64
+HashTextKey(FunctionCallInfo fcinfo, uint64 seed, Oid *key_type)
+{
+	const BloomHasher *hasher = fcinfo->flinfo->fn_extra;
+
+	if (unlikely(hasher == NULL))
+		hasher = FindTextHasher(fcinfo);
+	if (likely(hasher->type == TEXTOID))
+		return BloomHashText(PG_GETARG_DATUM(1), PG_GET_COLLATION(), seed,
+							 key_type);
+	*key_type = hasher->key_type;
+	return BloomHashDatum(hasher, PG_GETARG_DATUM(1), seed);
+}
+
 #define COLLATED \
-	hash = BloomHashText(PG_GETARG_DATUM(1), PG_GET_COLLATION(), \
-						 old->seed, &key_type)
+	hash = HashTextKey(fcinfo, old->seed, &key_type)
 
 TRANSITION_FUNCTIONS(int2, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT16(1)));
 TRANSITION_FUNCTIONS(int4, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT32(1)));
@@ -445,12 +494,7 @@ WarnIfOverfull(FunctionCallInfo fcinfo, const Bloom *filter)
 	if (fcinfo->flinfo->fn_extra != NULL || !BloomIsOverfull(filter))
 		return;
 	fcinfo->flinfo->fn_extra = unconstify(char *, &warned[0]);
-	ereport(WARNING,
-			(errmsg("Bloom filter holds more keys than its capacity"),
-			 errdetail("It holds about %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
-					   BloomCardinality(filter), filter->capacity,
-					   BloomRateNow(filter), filter->fp_prob),
-			 errhint("Name a larger capacity.")));
+	BloomWarnOverfull(filter);
 }
 
 /*

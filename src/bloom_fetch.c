@@ -117,7 +117,9 @@ IsSliceable(Datum datum)
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 		return false;
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
-	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+	/* VARATT_EXTERNAL_IS_COMPRESSED, which compares numbers of unlike sign */
+	return VARATT_EXTERNAL_GET_EXTSIZE(pointer) >=
+		(uint32) (pointer.va_rawsize - VARHDRSZ);
 }
 
 /*

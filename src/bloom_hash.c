@@ -51,6 +51,7 @@
 #include "access/transam.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -205,6 +206,34 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 }
 
 /*
+ * BloomTypeTakenForText
+ *		The type of a key that the parser has made a text, or InvalidOid.
+ *
+ * A type of an extension that has an implicit cast to text without a function,
+ * such as citext, goes to a function for text keys, since that wins over one
+ * for anyelement.  But such a type can have an equality of its own, and then
+ * its own hash function is the one to be called; the value is still of it.
+ *
+ * This cannot be seen any more where the planner has made a constant of the
+ * key.  Keys that are hashed both ways do not mix: they have two key types.
+ */
+Oid
+BloomTypeTakenForText(const Node *key)
+{
+	const RelabelType *relabel = (const RelabelType *) key;
+	Oid			base;
+
+	if (key == NULL || !IsA(key, RelabelType) ||
+		relabel->relabelformat != COERCE_IMPLICIT_CAST)
+		return InvalidOid;
+	base = getBaseType(exprType((Node *) relabel->arg));
+	if (base < FirstGenbkiObjectId ||
+		!OidIsValid(lookup_type_cache(base, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+		return InvalidOid;
+	return base;
+}
+
+/*
  * BloomHashBytes
  *		Hash canonical bytes of any length.
  */
@@ -355,4 +384,52 @@ BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed)
 	}
 	elog(ERROR, "unrecognized key kind: %d", (int) hasher->kind);
 	return 0;
+}
+
+/*
+ * BloomHashArray
+ *		Hash the elements of an array.
+ */
+BloomArrayKeys
+BloomHashArray(const BloomHasher *hasher, ArrayType *array, uint64 seed)
+{
+	BloomArrayKeys result = {0};
+	TypeCacheEntry *typentry = lookup_type_cache(ARR_ELEMTYPE(array), 0);
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), typentry->typlen,
+					  typentry->typbyval, typentry->typalign,
+					  &result.keys, &nulls, &n);
+	result.element = ARR_ELEMTYPE(array);
+	result.hashes = palloc(Max(n, 1) * sizeof(uint64));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+		{
+			result.has_nulls = true;
+			continue;
+		}
+		result.keys[result.nkeys] = result.keys[i];
+		result.hashes[result.nkeys] = BloomHashDatum(hasher, result.keys[i],
+													 seed);
+		result.nkeys++;
+	}
+	pfree(nulls);
+	return result;
+}
+
+/*
+ * BloomMakeKeyArray
+ *		An array of keys.
+ */
+Datum
+BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys)
+{
+	TypeCacheEntry *typentry = lookup_type_cache(element, 0);
+
+	return PointerGetDatum(construct_array(keys, (int) nkeys, element,
+										   typentry->typlen,
+										   typentry->typbyval,
+										   typentry->typalign));
 }

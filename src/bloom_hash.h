@@ -11,7 +11,9 @@
 #define BLOOM_HASH_H
 
 #include "catalog/pg_type_d.h"
+#include "nodes/nodes.h"
 #include "port/pg_bswap.h"
+#include "utils/array.h"
 #include "utils/typcache.h"
 
 /* xxHash is used from its header alone: nothing to link, nothing to load */
@@ -52,9 +54,24 @@ typedef struct BloomHasher
 	TypeCacheEntry *typentry;	/* of BLOOM_KEY_HASHED */
 } BloomHasher;
 
+/* The elements of an array that are not null, in order, with their hashes */
+typedef struct BloomArrayKeys
+{
+	Oid			element;
+	Datum	   *keys;
+	uint64	   *hashes;
+	uint64		nkeys;
+	bool		has_nulls;		/* were there others? */
+} BloomArrayKeys;
+
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
+extern Oid	BloomTypeTakenForText(const Node *key);
 extern uint64 BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed);
+
+extern BloomArrayKeys BloomHashArray(const BloomHasher *hasher,
+									 ArrayType *array, uint64 seed);
+extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
 
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
 extern uint64 BloomHashVarlena(Datum key, uint64 seed);
@@ -117,7 +134,7 @@ BloomHashFloat64(float8 value, uint64 seed)
  * BloomHashDatum
  *		Hash a key, without a call for the commonest types.
  */
-static inline uint64
+static pg_attribute_always_inline uint64
 BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
 {
 	switch (hasher->kind)

@@ -34,15 +34,12 @@
  */
 
 /*
- * BloomCheckKeyType
- *		An error, unless the filter can hold keys of this key type.
+ * BloomKeyTypeMismatch
+ *		The error of a key that is of another type than the filter's keys.
  */
 void
-BloomCheckKeyType(const Bloom *filter, Oid key_type)
+BloomKeyTypeMismatch(const Bloom *filter, Oid key_type)
 {
-	if (likely(filter->key_type == key_type) ||
-		filter->key_type == InvalidOid || key_type == InvalidOid)
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the Bloom filter's key type %s",
@@ -834,4 +831,19 @@ BloomIsOverfull(const Bloom *filter)
 	return BloomIsBits(filter) &&
 		BloomCardinality(filter) > capacity +
 		4 * BloomEstimateError(BloomBits(filter), filter->hashes, capacity);
+}
+
+/*
+ * BloomWarnOverfull
+ *		Warn that more keys were added than the filter is sized for.
+ */
+void
+BloomWarnOverfull(const Bloom *filter)
+{
+	ereport(WARNING,
+			(errmsg("Bloom filter holds more keys than its capacity"),
+			 errdetail("It holds about %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
+					   BloomCardinality(filter), filter->capacity,
+					   BloomRateNow(filter), filter->fp_prob),
+			 errhint("Name a larger capacity.")));
 }

@@ -54,7 +54,7 @@
 #define BATCH_FROM_SIZE			(8 * 1024)
 
 /* Content from this size on is asked for before it is needed */
-#define PREFETCH_FROM_SIZE		(1024 * 1024)
+#define PREFETCH_FROM_SIZE		(4 * 1024 * 1024)
 
 /* Most keys of an aggregate that makes its shape at the end */
 #define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
@@ -201,10 +201,11 @@ SetBitsOfSlots(Bloom *bits, const uint64 *slots, uint64 nslots)
 }
 
 /*
- * A state in bits form with the content of a table.
+ * BloomStateToBits
+ *		A state in bits form with the content of a table.
  */
-static Bloom *
-TurnIntoBits(const Bloom *old)
+Bloom *
+BloomStateToBits(const Bloom *old)
 {
 	Bloom	   *state = MakeState(old, BLOOM_BITS, BloomBitBytes(old));
 
@@ -279,11 +280,11 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many distinct keys for a filter that sizes itself"),
-					 errdetail("Such an aggregate collects fewer than " UINT64_FORMAT " distinct keys.",
+					 errmsg("too many distinct keys to collect without a capacity"),
+					 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
 							   (uint64) MAX_COLLECTED_WORDS),
-					 errhint("Name a capacity: bloom_agg(key, capacity, fp_prob).")));
-		grown = TurnIntoBits(state);
+					 errhint("Name a capacity: (key, capacity, fp_prob).")));
+		grown = BloomStateToBits(state);
 	}
 
 	if (!is_owned)
@@ -312,26 +313,34 @@ IsFull(const Bloom *table)
 }
 
 /*
- * Put one hash into the content, for which there is room.
+ * Put one hash into the content, for which there is room.  True: it was new.
  */
-static inline void
+static inline bool
 Settle(Bloom *state, uint64 hash)
 {
+	bool		fresh;
+
 	if (BloomIsBits(state))
-		(void) BloomSetBits(BloomBitData(state), BloomBits(state),
-							state->hashes, hash);
-	else if (BloomTableInsert(state->data, BloomStateSlots(state), hash))
-		state->count++;
+		return BloomSetBits(BloomBitData(state), BloomBits(state),
+							state->hashes, hash) > 0;
+	fresh = BloomTableInsert(state->data, BloomStateSlots(state), hash);
+	state->count += fresh;
+	return fresh;
 }
 
 /*
- * Put one hash into the content, and make room for the next.
+ * BloomStateAddAndTell
+ *		Add one hash, past the batch, and tell whether it was new.
+ *
+ * To tell, no hash may be waiting in a batch: a state is filled either by this
+ * function or by BloomStateAdd.
  */
-static Bloom *
-SettleAndGrow(Bloom *state, uint64 hash, BloomWhenFull when_full)
+Bloom *
+BloomStateAddAndTell(Bloom *state, uint64 hash, BloomWhenFull when_full,
+					 bool *fresh)
 {
-	Settle(state, hash);
-	if (BloomIsTable(state) && IsFull(state))
+	*fresh = Settle(state, hash);
+	if (*fresh && BloomIsTable(state) && IsFull(state))
 		return BloomStateGrow(state, when_full);
 	return state;
 }
@@ -356,7 +365,10 @@ ChangeableState(Bloom *state)
 Bloom *
 BloomStateAddSmall(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	return SettleAndGrow(ChangeableState(state), hash, when_full);
+	bool		fresh;
+
+	return BloomStateAddAndTell(ChangeableState(state), hash, when_full,
+								&fresh);
 }
 
 /*
@@ -442,10 +454,11 @@ SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
 		{
 			Bloom	   *previous = state;
 			bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
+			bool		fresh;
 
 			if (slots[j] == 0)
 				continue;
-			state = SettleAndGrow(state, slots[j], when_full);
+			state = BloomStateAddAndTell(state, slots[j], when_full, &fresh);
 			if (state != previous && previous != first && !was_owned)
 				pfree(previous);
 		}
@@ -479,7 +492,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			elog(ERROR, "partial state of a self-sizing aggregate is in bits form");
 		if (BloomIsTable(state))
-			state = TurnIntoBits(state);
+			state = BloomStateToBits(state);
 		BloomOrBits(state, other);
 		ncontent = other->words;
 	}

@@ -44,6 +44,9 @@ extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateAddSmall(Bloom *state, uint64 hash,
 								 BloomWhenFull when_full);
+extern Bloom *BloomStateAddAndTell(Bloom *state, uint64 hash,
+								   BloomWhenFull when_full, bool *fresh);
+extern Bloom *BloomStateToBits(const Bloom *table);
 extern Bloom *BloomStateWorkOff(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
 							  BloomWhenFull when_full);

@@ -1,0 +1,152 @@
+--
+-- Aggregates: bloom_agg, bloom_union_agg, bloom_intersect_agg
+--
+
+CREATE TEMPORARY TABLE t AS
+SELECT i, i % 5 AS g, CASE WHEN i % 7 <> 0 THEN i END AS k FROM generate_series(1, 1000) AS i;
+
+-- Each overload, in each of its forms: the keys that were added, no others
+-- than at the rate, and the key type.
+CREATE FUNCTION pg_temp.overload(type text) RETURNS TABLE (key_type regtype, forms int, keys_found bigint, union_of_forms boolean)
+LANGUAGE plpgsql AS
+$$
+BEGIN
+	RETURN QUERY EXECUTE replace($sql$
+		WITH keys AS (
+			SELECT CASE 'KEYTYPE'
+				WHEN 'uuid' THEN md5(i::text)
+				WHEN 'date' THEN ('2000-01-01'::date + i)::text
+				WHEN 'time' THEN ('00:00'::time + i * interval '1 second')::text
+				WHEN 'timestamp' THEN ('2000-01-01'::timestamp + i * interval '1 second')::text
+				WHEN 'timestamptz' THEN ('2000-01-01'::timestamptz + i * interval '1 second')::text
+				WHEN 'inet' THEN '10.0.0.' || i
+				WHEN 'int4range' THEN format('[%s,%s)', i, i + 3)
+				WHEN 'int[]' THEN format('{%s,%s}', i, i + 3)
+				ELSE i::text END::KEYTYPE AS k
+			FROM generate_series(1, 100) AS i
+		), filters AS (
+			SELECT bloom_agg(k, 100, 0.01) AS fixed,
+				   bloom_agg(k, bloom_empty(100)) AS into_empty,
+				   bloom_agg(k) AS own, bloom_agg(k, 0.01) AS own_rate
+			FROM keys
+		)
+		SELECT (bloom_info(fixed)).key_type,
+			   (fixed = into_empty)::int + (fixed = own)::int + (fixed = own_rate)::int + 1,
+			   count(*) FILTER (WHERE fixed @> k AND into_empty @> k AND own @> k AND own_rate @> k),
+			   (fixed | into_empty | own | own_rate) = fixed
+		FROM keys, filters
+		GROUP BY fixed, into_empty, own, own_rate
+		$sql$, 'KEYTYPE', type);
+END
+$$;
+SELECT type, o.*
+FROM unnest('{int2,int4,int8,text,uuid,bytea,numeric,float8,date,timestamp,timestamptz,
+			  varchar,char(5),name,float4,time,inet,int[],int4range,jsonb,interval}'::text[])
+	 WITH ORDINALITY AS u (type, n), pg_temp.overload(type) AS o
+ORDER BY n;
+SELECT (bloom_info(bloom_agg(b))).key_type, bloom_cardinality(bloom_agg(b)) AS keys
+FROM (VALUES (true), (false), (NULL)) AS v (b);
+
+-- An untyped literal is text.
+SELECT (bloom_info(bloom_agg('a'))).key_type;
+
+-- Over no rows, an empty filter that combines with any, so that NOT f @> key
+-- keeps every row; over nulls alone, an empty filter of the shape.
+SELECT (i).*, bloom_is_empty(f) AS is_empty, f IS NULL AS is_null
+FROM (SELECT bloom_agg(k) AS f FROM t WHERE false) AS s, bloom_info(f) AS i;
+SELECT count(*) AS rows, count(*) FILTER (WHERE NOT f @> i) AS kept
+FROM t, (SELECT bloom_agg(k) AS f FROM t WHERE false) AS s;
+SELECT count(*) AS forms, bool_and(bloom_is_empty(f)) AS empty
+FROM (SELECT bloom_agg(k, 0.1) AS f FROM t WHERE false
+	  UNION ALL SELECT bloom_agg(k, 10, 0.1) FROM t WHERE false
+	  UNION ALL SELECT bloom_agg(k, bloom_empty(10)) FROM t WHERE false
+	  UNION ALL SELECT bloom_agg(k::text::inet) FROM t WHERE false
+	  UNION ALL SELECT bloom_agg(k = 1, 10, 0.1) FROM t WHERE false
+	  UNION ALL SELECT bloom_union_agg(NULL) FROM t) AS s;
+SELECT (bloom_info(bloom_agg(NULL::int, 10, 0.01))).bits AS fixed,
+	   bloom_agg(NULL::int, bloom_empty(10)) = bloom_empty(10) AS into_empty,
+	   bloom_agg(NULL::int, bloom_add(bloom_empty(10), 1)) = bloom_add(bloom_empty(10), 1) AS into_one,
+	   (bloom_info(bloom_agg(NULL::bool, 10, 0.01))).bits AS fixed_any,
+	   bloom_is_empty(bloom_agg(NULL::int)) AS own
+FROM t;
+
+-- NULLs, DISTINCT, ORDER BY, FILTER change nothing that they should not.
+SELECT bloom_agg(k) = bloom_agg(DISTINCT k) AS distinct_keys,
+	   bloom_agg(k) = bloom_agg(k ORDER BY k DESC) AS ordered,
+	   bloom_agg(k) = bloom_agg(k ORDER BY md5(i::text)) AS shuffled,
+	   bloom_agg(k)::text = bloom_agg(k ORDER BY md5(i::text))::text AS shuffled_text,
+	   bloom_agg(k) = bloom_agg(i) FILTER (WHERE i % 7 <> 0) AS filtered,
+	   bloom_agg(k, 1000, 0.01) = bloom_agg(DISTINCT k, 1000, 0.01) AS distinct_keys_fixed,
+	   bloom_agg(k, 1000, 0.01) = bloom_agg(k, 1000, 0.01 ORDER BY i DESC) AS ordered_fixed
+FROM t;
+
+-- Each group by itself, sorted and hashed, with an aggregate beside it.
+SET enable_hashagg = off;
+CREATE TEMPORARY TABLE sorted AS
+SELECT g, bloom_agg(k) AS own, bloom_agg(k, 500, 0.01) AS fixed, bloom_agg(k = 1) AS internal, count(k) FROM t GROUP BY g;
+SET enable_hashagg = on;
+SET enable_sort = off;
+CREATE TEMPORARY TABLE hashed AS
+SELECT g, bloom_agg(k) AS own, bloom_agg(k, 500, 0.01) AS fixed, bloom_agg(k = 1) AS internal, count(k) FROM t GROUP BY g;
+RESET enable_sort;
+RESET enable_hashagg;
+SELECT g, s.count, s.own = h.own AS own, s.fixed = h.fixed AS fixed, s.internal = h.internal AS internal,
+	   (SELECT count(*) FROM t WHERE t.g = s.g AND s.own @> k AND s.fixed @> k) AS found
+FROM sorted AS s JOIN hashed AS h USING (g)
+ORDER BY g;
+
+-- GROUPING SETS, HAVING
+SELECT g, i % 2 AS odd, count(k), (SELECT count(*) FROM t AS t2
+	   WHERE bloom_agg(t.k) @> t2.k AND (t.g IS NULL OR t2.g = t.g)) >= count(k) AS found
+FROM t
+GROUP BY GROUPING SETS ((g), (i % 2), ())
+HAVING bloom_agg(k) @> 1
+ORDER BY g, odd;
+
+-- Merging by groups gives the filter of the whole.
+SELECT bloom_union_agg(fixed) = (SELECT bloom_agg(k, 500, 0.01) FROM t) AS equals_whole FROM sorted;
+SELECT bloom_union_agg(f) = bloom_agg(1, 1000, 0.01) AS nulls_ignored
+FROM (VALUES (NULL), ((SELECT bloom_agg(1, 1000, 0.01))), (NULL)) AS v (f);
+SELECT bloom_union_agg(f) @> 1 AS with_shapeless
+FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 0) AS i
+	  UNION ALL SELECT bloom_agg(i, 10, 0.01) FROM generate_series(1, 1) AS i
+	  UNION ALL SELECT bloom_agg(i) AS f FROM generate_series(1, 0) AS i) AS s;
+SELECT bloom_intersect_agg(f) @> 5 AS in_all, bloom_cardinality(bloom_intersect_agg(f)) AS keys,
+	   bloom_intersect_agg(f) FILTER (WHERE false) IS NULL AS null_over_none
+FROM (SELECT bloom_agg(i, 1000, 0.01) AS f FROM generate_series(1, 10) AS n, generate_series(n, 10) AS i WHERE n <= 5 GROUP BY n) AS s;
+-- the inputs are as before
+CREATE TEMPORARY TABLE stored AS SELECT g, fixed AS f, md5(fixed::bytea) AS before FROM sorted;
+SELECT bloom_cardinality(bloom_union_agg(f)) > 0 AS union, bloom_intersect_agg(f) IS NOT NULL AS intersection,
+	   bloom_agg(g, f) IS NOT NULL AS into_filter
+FROM stored WHERE g = 1;
+SELECT count(*) AS filters, count(*) FILTER (WHERE md5(f::bytea) = before) AS unchanged FROM stored;
+
+-- One WARNING for all groups of an aggregate that holds more than its capacity.
+SELECT g, bloom_agg(k, 10, 0.01) IS NOT NULL AS warned FROM t GROUP BY g ORDER BY g;
+-- none, at capacity: the estimate is a little more than the capacity at times
+SELECT count(*) AS filters, count(f) AS not_null
+FROM (SELECT bloom_agg(i * 1000 + n, 200, 0.01) AS f
+	  FROM generate_series(1, 300) AS n, generate_series(1, 200) AS i GROUP BY n) AS s;
+-- nor for a filter that sizes itself
+SELECT (bloom_info(bloom_agg(i))).capacity AS own FROM generate_series(1, 3000) AS i;
+
+-- State functions are for aggregates only.
+\set VERBOSITY sqlstate
+SELECT bloom_agg_trans_int4(NULL, 1);
+SELECT bloom_agg_trans_int4(bloom_empty(10), 1);
+SELECT bloom_agg_into_trans_int4(bloom_empty(10), 1, bloom_empty(10));
+SELECT bloom_agg_combine(bloom_empty(10), bloom_empty(10));
+SELECT bloom_agg_collect_combine(bloom_empty(10), bloom_empty(10));
+SELECT bloom_agg_final(bloom_empty(10));
+SELECT bloom_agg_fit_final(bloom_empty(10));
+SELECT bloom_union_agg_trans(bloom_empty(10), bloom_empty(10));
+SELECT bloom_intersect_agg_trans(bloom_empty(10), bloom_empty(10));
+\set VERBOSITY default
+
+-- An aggregate of somebody else's, made of our functions without a final one:
+-- its state leaves it as a value.
+CREATE AGGREGATE pg_temp.unfinished(int) (SFUNC = bloom_agg_trans_int4, STYPE = bloom);
+SELECT n, bloom_contains_all(f, ARRAY(SELECT generate_series(1, n))) AS no_false_negatives,
+	   f::text::bloom = f AS by_text, bloom_cardinality(f) AS keys, f::bytea::bloom = f AS by_bytes
+FROM (VALUES (1), (10), (100), (70000)) AS v (n),
+	 LATERAL (SELECT pg_temp.unfinished(i) AS f FROM generate_series(1, n) AS i) AS s;

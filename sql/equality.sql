@@ -1,0 +1,68 @@
+--
+-- Equality and the hash operator class
+--
+
+CREATE TEMPORARY TABLE filters AS
+SELECT n % 10 AS content, n, bloom_agg(n % 10 * 100 + i, 1000, 0.01) AS f
+FROM generate_series(0, 49) AS n, generate_series(1, 20 + n % 10) AS i GROUP BY n;
+-- of many keys, in bits form
+INSERT INTO filters
+SELECT 10 + n % 10, 100 + n, bloom_agg(n % 10 * 10000 + i, 1000, 0.01)
+FROM generate_series(0, 49) AS n, generate_series(1, 500) AS i GROUP BY n;
+INSERT INTO filters VALUES (99, 999, NULL), (99, 998, NULL);
+ANALYZE filters;
+
+SELECT count(DISTINCT content) AS contents, (SELECT count(*) FROM (SELECT DISTINCT f FROM filters) AS s) AS distinct_filters FROM filters;
+SELECT count(*) AS groups, min(size), max(size) FROM (SELECT count(*) AS size FROM filters WHERE f IS NOT NULL GROUP BY f) AS s;
+SELECT count(*) AS of_union FROM (SELECT f FROM filters UNION SELECT f FROM filters) AS s;
+SELECT count(*) AS of_except FROM (SELECT f FROM filters EXCEPT SELECT f FROM filters WHERE content < 10) AS s;
+
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM filters AS a JOIN filters AS b USING (f);
+SELECT count(*) AS pairs, count(*) FILTER (WHERE a.content = b.content) AS of_same_content FROM filters AS a JOIN filters AS b USING (f);
+RESET enable_nestloop;
+RESET enable_mergejoin;
+SET enable_hashjoin = off;
+SELECT count(*) AS pairs_without_hashing FROM filters AS a JOIN filters AS b USING (f);
+RESET enable_hashjoin;
+
+-- = and <> are each other's negation; equal filters hash alike.
+SELECT bool_and((a.f = b.f) = (a.content = b.content)) AS equal_means_equal,
+	   bool_and((a.f = b.f) <> (a.f <> b.f)) AS negation,
+	   bool_and((a.f = b.f) = (b.f = a.f)) AS commutes,
+	   bool_and(a.f <> b.f OR bloom_hash(a.f) = bloom_hash(b.f)) AS hash_alike,
+	   bool_and(a.f <> b.f OR bloom_hash_extended(a.f, 42) = bloom_hash_extended(b.f, 42)) AS hash_alike_extended,
+	   count(*) FILTER (WHERE a.f <> b.f AND bloom_hash(a.f) = bloom_hash(b.f)) AS collisions
+FROM filters AS a, filters AS b WHERE a.f IS NOT NULL AND b.f IS NOT NULL;
+-- the rules of hash support functions: with seed 0, the lower half is the same
+SELECT bool_and(bloom_hash_extended(f, 0)::bit(64)::bit(64) & x'00000000FFFFFFFF' = bloom_hash(f)::bigint::bit(64) & x'00000000FFFFFFFF') AS lower_half,
+	   bool_and(bloom_hash_extended(f, 0) <> bloom_hash_extended(f, 1)) AS seeded
+FROM filters WHERE f IS NOT NULL;
+
+-- capacity and fp_prob, as asked, are no part of it: the same bits have many
+SELECT bloom_empty(63) = bloom_empty(64) AS equal, bloom_hash(bloom_empty(63)) = bloom_hash(bloom_empty(64)) AS hash_alike;
+
+-- hash index, hash partitions
+CREATE TABLE indexed AS SELECT n, f FROM filters;
+CREATE INDEX ON indexed USING hash (f);
+SET enable_seqscan = off;
+SELECT i.n FROM indexed AS i WHERE f = (SELECT bloom_agg(100 + k, 1000, 0.01) FROM generate_series(1, 21) AS k) ORDER BY n;
+RESET enable_seqscan;
+DROP TABLE indexed;
+CREATE TABLE partitioned (n int, f bloom) PARTITION BY HASH (f);
+CREATE TABLE partitioned_0 PARTITION OF partitioned FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE partitioned_1 PARTITION OF partitioned FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO partitioned SELECT n, f FROM filters;
+SELECT count(*), count(DISTINCT tableoid) AS partitions FROM partitioned;
+DROP TABLE partitioned;
+
+-- There is no order.
+\set VERBOSITY sqlstate
+SELECT f FROM filters ORDER BY f;
+\set VERBOSITY default
+
+-- Each operator class of ours is complete.
+SELECT opcname, amvalidate(oc.oid)
+FROM pg_opclass AS oc JOIN pg_type AS t ON t.oid = oc.opcintype
+WHERE typname = 'bloom' ORDER BY opcname COLLATE "C";

@@ -1,0 +1,191 @@
+--
+-- Wrong input: a clear error, with its SQLSTATE
+--
+
+-- What a statement fails with; whether there is a detail, and a hint.
+CREATE FUNCTION pg_temp.failure(statement text, OUT state text, OUT message text, OUT detail boolean, OUT hint boolean)
+LANGUAGE plpgsql AS
+$$
+DECLARE
+	detail_text text;
+	hint_text text;
+BEGIN
+	EXECUTE statement;
+	state := 'none';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
+		detail_text = PG_EXCEPTION_DETAIL, hint_text = PG_EXCEPTION_HINT;
+	detail := detail_text <> '';
+	hint := hint_text <> '';
+END
+$$;
+
+-- fp_prob, wherever it enters
+SELECT call, f.*
+FROM unnest('{0, 1, 2, NaN, -1, Infinity, -Infinity, 4e-14, 1e-300}'::text[]) AS p,
+	 unnest(ARRAY[
+		$$SELECT best_params('%s')$$,
+		$$SELECT bloom_params(10, '%s')$$,
+		$$SELECT bloom_empty(10, '%s')$$,
+		$$SELECT bloom_fit(bloom_empty(10), '%s')$$,
+		$$SELECT bloom_agg(1, '%s'::float8)$$,
+		$$SELECT bloom_agg(1, 10, '%s')$$,
+		$$SELECT bloom_agg(true, '%s'::float8)$$]) AS template,
+	 format(template, p) AS call,
+	 pg_temp.failure(call) AS f
+ORDER BY p COLLATE "C", call COLLATE "C";
+
+-- capacity
+SELECT call, f.*
+FROM unnest('{0, -5, -9223372036854775808, 429496730, 4611686018427387904, 9223372036854775807}'::text[]) AS capacity,
+	 unnest(ARRAY[
+		$$SELECT bloom_params('%s', 0.01)$$,
+		$$SELECT bloom_empty('%s', 0.01)$$,
+		$$SELECT bloom_agg('a'::text, '%s', 0.01)$$]) AS template,
+	 format(template, capacity) AS call,
+	 pg_temp.failure(call) AS f
+ORDER BY capacity COLLATE "C", call COLLATE "C";
+
+-- shapes
+SELECT call, f.*
+FROM unnest(ARRAY[
+		'SELECT bloom_shape(64, 0)',
+		'SELECT bloom_shape(64, 65)',
+		'SELECT bloom_shape(64, -1)',
+		'SELECT bloom_shape(64, 2147483647)',
+		'SELECT bloom_shape(0, 1)',
+		'SELECT bloom_shape(63, 1)',
+		'SELECT bloom_shape(-64, 1)',
+		'SELECT bloom_shape(4294967297, 1)',
+		'SELECT bloom_shape(9223372036854775807, 1)',
+		$$SELECT bloom_fp_prob('NaN', 1)$$,
+		$$SELECT bloom_fp_prob('Infinity', 1)$$,
+		'SELECT bloom_fp_prob(0, 1)',
+		'SELECT bloom_fp_prob(-1, 1)',
+		'SELECT bloom_fp_prob(10, 0)',
+		'SELECT bloom_fp_prob(10, 65)']) AS call,
+	 pg_temp.failure(call) AS f;
+
+-- different shapes, seeds and key types
+SELECT call, f.*
+FROM unnest(ARRAY['%s | %s', '%s & %s', '%s @> %s', '%s <@ %s', 'bloom_jaccard(%s, %s)',
+				  'bloom_union_cardinality(%s, %s)', 'bloom_intersect_cardinality(%s, %s)']) AS operation,
+	 (VALUES ($$bloom_empty(10)$$, $$bloom_empty(20)$$),
+			 ($$bloom_shape(64, 1)$$, $$bloom_shape(64, 2)$$),
+			 ($$bloom_shape(64, 1, 0)$$, $$bloom_shape(64, 1, 1)$$),
+			 ($$bloom_add(bloom_empty(10), 1)$$, $$bloom_add(bloom_empty(10), 1.5)$$),
+			 ($$bloom_add(bloom_shape(64, 1), 1)$$, $$bloom_add(bloom_shape(64, 1), 'a')$$)) AS filters (a, b),
+	 format('SELECT ' || operation, a, b) AS call,
+	 pg_temp.failure(call) AS f
+ORDER BY call COLLATE "C";
+
+-- different filters are different, but comparing them is no error
+SELECT bloom_empty(10) = bloom_empty(20) AS other_bits,
+	   bloom_shape(64, 1) = bloom_shape(64, 2) AS other_hashes,
+	   bloom_shape(64, 1, 0) = bloom_shape(64, 1, 1) AS other_seed,
+	   bloom_add(bloom_empty(10), 1) = bloom_add(bloom_empty(10), 1.5) AS other_key_type;
+
+-- key types
+SELECT call, f.*
+FROM unnest(ARRAY[
+		'SELECT bloom_add(bloom_empty(10), 1) @> 1.5',
+		'SELECT 1.5 <@ bloom_add(bloom_empty(10), 1)',
+		$$SELECT bloom_contains(bloom_add(bloom_empty(10), 1), 'a')$$,
+		$$SELECT bloom_add(bloom_empty(10), 1) @> 'a'::text$$,
+		$$SELECT bloom_contains_all(bloom_add(bloom_empty(10), 1), '{a}'::text[])$$,
+		$$SELECT bloom_contains_any(bloom_add(bloom_empty(10), 1), '{a}'::text[])$$,
+		$$SELECT bloom_add(bloom_add(bloom_empty(10), 1), 'a'::text)$$,
+		$$SELECT bloom_add_all(bloom_add(bloom_empty(10), 1), '{a}'::text[])$$,
+		$$SELECT bloom_agg('a'::text, bloom_add(bloom_empty(10), 1))$$,
+		$$SELECT bloom_agg(true, bloom_add(bloom_empty(10), 1))$$,
+		$$SELECT bloom_agg(point(1, 1))$$,
+		$$SELECT bloom_empty(10) @> point(1, 1)$$,
+		$$SELECT bloom_add(bloom_empty(10), '1'::json)$$,
+		$$SELECT bloom_add_all(bloom_empty(10), ARRAY[point(1, 1)])$$,
+		$$SELECT bloom_add(bloom_empty(10), ARRAY[point(1, 1)])$$,
+		$$SELECT bloom_empty(10) @> 'a'$$]) AS call,
+	 pg_temp.failure(call) AS f;
+
+-- no shape
+SELECT call, f.*
+FROM (SELECT bloom_agg(i)::text AS none FROM generate_series(1, 0) AS i) AS s,
+	 unnest(ARRAY[
+		$$SELECT bloom_add(%L::bloom, 1)$$,
+		$$SELECT bloom_add_all(%L::bloom, '{1}'::int[])$$,
+		$$SELECT bloom_agg(1, %L::bloom)$$]) AS template,
+	 replace(template, '%L', 'shapeless') AS call,
+	 pg_temp.failure(format(template, none)) AS f;
+
+-- nulls in every position of strict functions and operators
+SELECT count(*) AS calls, count(*) FILTER (WHERE value IS NOT NULL) AS not_null
+FROM (SELECT (NULL::bloom @> 1)::text AS value
+	  UNION ALL SELECT (bloom_empty(10) @> NULL::int)::text
+	  UNION ALL SELECT (NULL::int <@ bloom_empty(10))::text
+	  UNION ALL SELECT (1 <@ NULL::bloom)::text
+	  UNION ALL SELECT bloom_contains(NULL, 1)::text
+	  UNION ALL SELECT bloom_contains(bloom_empty(10), NULL)::text
+	  UNION ALL SELECT bloom_contains(bloom_empty(10), NULL::int)::text
+	  UNION ALL SELECT bloom_contains_all(NULL, '{1}'::int[])::text
+	  UNION ALL SELECT bloom_contains_all(bloom_empty(10), NULL::int[])::text
+	  UNION ALL SELECT bloom_contains_any(NULL, '{1}'::int[])::text
+	  UNION ALL SELECT bloom_contains_any(bloom_empty(10), NULL::int[])::text
+	  UNION ALL SELECT (NULL::bloom @> bloom_empty(10))::text
+	  UNION ALL SELECT (bloom_empty(10) @> NULL::bloom)::text
+	  UNION ALL SELECT (NULL::bloom <@ bloom_empty(10))::text
+	  UNION ALL SELECT (bloom_empty(10) <@ NULL::bloom)::text
+	  UNION ALL SELECT (NULL::bloom | bloom_empty(10))::text
+	  UNION ALL SELECT (bloom_empty(10) | NULL::bloom)::text
+	  UNION ALL SELECT (NULL::bloom & bloom_empty(10))::text
+	  UNION ALL SELECT (bloom_empty(10) & NULL::bloom)::text
+	  UNION ALL SELECT (NULL::bloom = bloom_empty(10))::text
+	  UNION ALL SELECT (bloom_empty(10) <> NULL::bloom)::text
+	  UNION ALL SELECT bloom_fit(NULL, 0.01)::text
+	  UNION ALL SELECT bloom_fit(bloom_empty(10), NULL)::text
+	  UNION ALL SELECT bloom_empty(NULL)::text
+	  UNION ALL SELECT bloom_empty(10, NULL)::text
+	  UNION ALL SELECT bloom_empty(10, 0.01, NULL)::text
+	  UNION ALL SELECT bloom_shape(NULL, 1)::text
+	  UNION ALL SELECT bloom_shape(64, NULL)::text
+	  UNION ALL SELECT bloom_shape(64, 1, NULL)::text
+	  UNION ALL SELECT bloom_cardinality(NULL)::text
+	  UNION ALL SELECT bloom_union_cardinality(NULL, bloom_empty(10))::text
+	  UNION ALL SELECT bloom_union_cardinality(bloom_empty(10), NULL)::text
+	  UNION ALL SELECT bloom_intersect_cardinality(NULL, bloom_empty(10))::text
+	  UNION ALL SELECT bloom_intersect_cardinality(bloom_empty(10), NULL)::text
+	  UNION ALL SELECT bloom_jaccard(NULL, bloom_empty(10))::text
+	  UNION ALL SELECT bloom_jaccard(bloom_empty(10), NULL)::text
+	  UNION ALL SELECT bloom_fp_prob(NULL)::text
+	  UNION ALL SELECT bloom_is_empty(NULL)::text
+	  UNION ALL SELECT bloom_info(NULL)::text
+	  UNION ALL SELECT bloom_add(NULL, 1)::text
+	  UNION ALL SELECT bloom_add(NULL, NULL)::text
+	  UNION ALL SELECT bloom_add_all(NULL, '{1}'::int[])::text
+	  UNION ALL SELECT NULL::bloom::bytea::text
+	  UNION ALL SELECT NULL::bytea::bloom::text) AS calls;
+
+-- a null key changes nothing
+SELECT bloom_add(f, NULL::int) = f AS null_int, bloom_add(f, NULL) = f AS null_text,
+	   bloom_add_all(f, NULL::int[]) = f AS null_array,
+	   bloom_add_all(f, '{NULL}'::int[]) = f AS null_element
+FROM bloom_add(bloom_empty(10), 1) AS f;
+
+-- aggregates: what is not the key must not be null
+SELECT call, f.*
+FROM unnest(ARRAY[
+		'SELECT bloom_agg(1, NULL::float8)',
+		'SELECT bloom_agg(1, NULL, 0.01)',
+		'SELECT bloom_agg(1, 10, NULL)',
+		'SELECT bloom_agg(1, NULL::bloom)',
+		'SELECT bloom_agg(true, NULL::float8)',
+		'SELECT bloom_agg(1, 1000000)']) AS call,
+	 pg_temp.failure(call) AS f;
+
+-- The whole of some messages.
+SELECT bloom_empty(0);
+SELECT bloom_empty(4611686018427387904);
+SELECT bloom_agg(1, 1000000);
+SELECT bloom_empty(10) | bloom_empty(20);
+SELECT bloom_add(bloom_empty(10), 1) | bloom_add(bloom_empty(10), 1.5);
+SELECT bloom_add(bloom_empty(10), 1) @> 1.5;
+SELECT bloom_empty(10) @> 'a';
+SELECT bloom_empty(10) @> point(1, 1);

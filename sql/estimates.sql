@@ -1,0 +1,55 @@
+--
+-- Estimates: cardinality, similarity, rates
+--
+
+-- The number of keys, within 2 % up to capacity; exact in keys form.  The
+-- standard error at 10,000 keys of 10 bits is 0.4 %, less with fewer.
+SELECT p, n, bloom_cardinality(f) BETWEEN 0.98 * n AND 1.02 * n AS within_2_percent,
+	   (bloom_info(f)).representation = 'bits' OR bloom_cardinality(f) = n AS exact_as_keys,
+	   (bloom_info(f)).keys = bloom_cardinality(f) AS info_agrees
+FROM unnest('{0.2,0.01,0.0001}'::float8[]) AS p, unnest('{1,10,100,1000,2000,5000,8000,10000}'::int[]) AS n,
+	 LATERAL (SELECT bloom_agg(i, 10000, p) AS f FROM generate_series(1, n) AS i) AS s
+ORDER BY p, n;
+-- small ones as well, of other keys
+SELECT count(*) AS filters, count(*) FILTER (WHERE abs(bloom_cardinality(f) - n) > greatest(0.02 * n, 4 * sqrt(n) * 0.3)) AS far_off
+FROM (SELECT n, s, bloom_agg(s * 100000 + i, 1000, 0.01) AS f
+	  FROM unnest('{160,300,700,1000}'::int[]) AS n, generate_series(1, 50) AS s, generate_series(1, n) AS i GROUP BY n, s) AS s;
+
+-- Union, intersection and similarity, within 5 % of the capacity.
+SELECT overlap, abs(bloom_union_cardinality(a, b) - (10000 - overlap)) <= 500 AS union_within_5_percent,
+	   abs(bloom_intersect_cardinality(a, b) - overlap) <= 500 AS intersection_within_5_percent,
+	   abs(bloom_jaccard(a, b) - overlap / (10000.0 - overlap)) <= 0.05 AS jaccard_within_0_05,
+	   bloom_union_cardinality(a, b) = bloom_cardinality(a | b) AS as_cardinality_of_union
+FROM unnest('{0,10,1000,2500,4999,5000}'::int[]) AS overlap,
+	 LATERAL (SELECT bloom_agg(i, 10000, 0.01) AS a FROM generate_series(1, 5000) AS i) AS a,
+	 LATERAL (SELECT bloom_agg(i, 10000, 0.01) AS b FROM generate_series(5001 - overlap, 10000 - overlap) AS i) AS b
+ORDER BY overlap;
+-- keys forms: exact
+SELECT bloom_union_cardinality(a, b), bloom_intersect_cardinality(a, b), bloom_jaccard(a, b)
+FROM (SELECT bloom_agg(i, 10000, 0.01) AS a, bloom_agg(i + 50, 10000, 0.01) AS b FROM generate_series(1, 100) AS i) AS s;
+SELECT bloom_jaccard(e, e) AS both_empty, bloom_jaccard(e, bloom_add(e, 1)) AS one_empty, bloom_jaccard(s, e) AS shapeless,
+	   bloom_union_cardinality(e, e) AS union, bloom_intersect_cardinality(s, bloom_add(e, 1)) AS intersection
+FROM bloom_empty(100) AS e, (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS s;
+
+-- The rate now: that of the fraction of bits that are set; none in keys form.
+SELECT n, (bloom_info(f)).representation, abs(bloom_fp_prob(f) / bloom_fp_prob((bloom_info(f)).bits / n::float8, 5) - 1) < 0.1 AS as_by_formula,
+	   bloom_fp_prob(f) < 1e-15 AS next_to_none, (bloom_info(f)).fp_prob_now = bloom_fp_prob(f) AS info_agrees,
+	   abs(bloom_fp_prob(f) - power((bloom_info(f)).fill, 5)) < 1e-9 OR (bloom_info(f)).representation = 'keys' AS of_fill
+FROM unnest('{1,100,2000,10000,20000}'::int[]) AS n,
+	 LATERAL (SELECT bloom_agg(i, bloom_empty(10000)) AS f FROM generate_series(1, n) AS i) AS s
+ORDER BY n;
+SELECT bloom_fp_prob(bloom_empty(10)) AS empty, bloom_fp_prob(bloom_agg(i, bloom_shape(64, 64))) AS full_of_ones,
+	   bloom_cardinality(bloom_agg(i, bloom_shape(64, 64))) AS keys, (bloom_info(bloom_agg(i, bloom_shape(64, 64)))).fill
+FROM generate_series(1, 100) AS i;
+
+SELECT bloom_is_empty(bloom_empty(10)) AS empty, bloom_is_empty(bloom_add(bloom_empty(10), 1)) AS one_key,
+	   bloom_is_empty(bloom_add(bloom_empty(10), NULL::int)) AS one_null;
+
+-- bloom_info: all of it.
+\x on
+SELECT * FROM bloom_info(bloom_empty(1000, 0.001, 7));
+SELECT * FROM bloom_info(bloom_add(bloom_shape(1024, 3, -1), 'a'));
+SELECT key_type, bits, hashes, seed, capacity, fp_prob, keys, round(fp_prob_now::numeric, 6) AS fp_prob_now,
+	   round(fill::numeric, 6) AS fill, bytes, representation
+FROM bloom_info((SELECT bloom_agg(i, 1000, 0.01) FROM generate_series(1, 1000) AS i));
+\x off

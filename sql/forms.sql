@@ -1,0 +1,91 @@
+--
+-- The two forms of a filter: keys while they are few, then bits
+--
+
+-- From keys to bits where 8 bytes a key are no longer less than the bits:
+-- with 16 words, at 16 keys, by whichever way they came.
+SELECT n, (bloom_info(f)).representation, (bloom_info(f)).bytes,
+	   f = g AND g = h AS equal, f::text = g::text AND g::text = h::text AS print_alike,
+	   bloom_hash(f) = bloom_hash(g) AND bloom_hash(g) = bloom_hash(h) AS hash_alike
+FROM generate_series(0, 18) AS n,
+	 LATERAL (SELECT bloom_agg(i, bloom_shape(1024, 5)) AS f FROM generate_series(1, n) AS i) AS aggregated,
+	 LATERAL (SELECT bloom_add_all(bloom_shape(1024, 5), ARRAY(SELECT generate_series(1, n))) AS g) AS by_array,
+	 LATERAL (SELECT bloom_union_agg(bloom_add(bloom_shape(1024, 5), i)) AS h FROM generate_series(1, n) AS i) AS merged
+WHERE n > 0;
+
+-- The smallest shapes have no keys form, but when empty.
+SELECT bits, (bloom_info(bloom_shape(bits, 1))).representation AS empty,
+	   (bloom_info(bloom_add(bloom_shape(bits, 1), 1))).representation AS one_key
+FROM unnest('{64,128}'::int[]) AS bits;
+
+-- A filter in bits form that holds few keys, as an intersection or another
+-- producer makes it: here what 40 filters of those keys and others have in
+-- common.  It equals the one in keys form, and works as well.
+CREATE TEMPORARY TABLE both_forms AS
+SELECT f AS keys,
+	   (SELECT bloom_intersect_agg(u)
+		FROM (SELECT bloom_agg(i, f) AS u
+			  FROM generate_series(1, 40) AS part, generate_series(part * 1000, part * 1000 + 20) AS i
+			  GROUP BY part) AS unions) AS bits
+FROM bloom_add_all(bloom_shape(1024, 3), '{1,2}'::int[]) AS f;
+SELECT (bloom_info(keys)).representation, (bloom_info(bits)).representation,
+	   keys = bits AS equal, NOT keys <> bits AS not_unequal, bits = keys AS equal_reversed,
+	   bloom_hash(keys) = bloom_hash(bits) AS hash_alike,
+	   bloom_hash_extended(keys, 5) = bloom_hash_extended(bits, 5) AS hash_alike_extended,
+	   keys @> bits AND bits @> keys AS contain_each_other,
+	   (bloom_info(keys)).fill = (bloom_info(bits)).fill AS same_fill
+FROM both_forms;
+SELECT bits @> 1 AND bits @> 2 AS no_false_negatives, bloom_contains_any(bits, '{100,101,102}'::int[]) AS others,
+	   bloom_cardinality(bits) AS keys, bloom_jaccard(keys, bits) > 0.99 AS similar,
+	   (keys | bits) = keys AS union, (keys & bits) = keys AS intersection,
+	   bloom_add(bits, 3) = bloom_add(keys, 3) AS added,
+	   (SELECT bloom_agg(i, bits) FROM generate_series(1, 30) AS i) = (SELECT bloom_agg(i, keys) FROM generate_series(1, 30) AS i) AS aggregated
+FROM both_forms;
+SELECT count(*) AS distinct_filters FROM (SELECT keys FROM both_forms UNION SELECT bits FROM both_forms) AS s;
+
+-- A filter that holds little is small, however large its capacity.
+SELECT capacity, (bloom_info(f)).bytes, f @> 10 AS found
+FROM unnest('{1000,1000000,400000000}'::bigint[]) AS capacity,
+	 LATERAL (SELECT bloom_agg(i, capacity, 0.01) AS f FROM generate_series(1, 10) AS i) AS s;
+
+-- A filter that sizes itself: as bloom_empty sizes it for that many keys.
+SELECT n, (bloom_info(f)).representation, (bloom_info(f)).bits = p.bits AND (bloom_info(f)).hashes = p.hashes AS as_bloom_params,
+	   (bloom_info(f)).capacity, f = g AS equals_fixed
+FROM unnest('{1,2,5,6,7,12,13,64,65,1000,52428,52429,60000}'::int[]) AS n,
+	 LATERAL (SELECT bloom_agg(i) AS f, bloom_agg(i, n, 0.01) AS g FROM generate_series(1, n) AS i) AS s,
+	 bloom_params(n) AS p;
+-- repeats do not count
+SELECT (bloom_info(bloom_agg(i % 100))).capacity FROM generate_series(1, 10000) AS i;
+-- the rate is high enough that it holds keys itself
+SELECT (bloom_info(bloom_agg(i, 1e-12))).representation, bloom_agg(i, 1e-12) @> 5 AS found FROM generate_series(1, 100) AS i;
+
+-- ----------------------------------------------------------------
+-- bloom_fit
+-- ----------------------------------------------------------------
+
+-- keys: the shape for what it holds
+SELECT n, (bloom_info(fitted)).bits, (bloom_info(fitted)).capacity, (bloom_info(fitted)).representation,
+	   fitted = own AS as_own_size, (SELECT bool_and(fitted @> i) FROM generate_series(1, n) AS i) AS no_false_negatives
+FROM unnest('{1,10,1000}'::int[]) AS n,
+	 LATERAL (SELECT bloom_fit(bloom_agg(i, 1000000, 0.01), 0.01) AS fitted, bloom_agg(i) AS own FROM generate_series(1, n) AS i OFFSET 0) AS s;
+-- bits: folded as far as the rate allows, and no further
+SELECT n, (bloom_info(f)).bits, (bloom_info(fitted)).bits AS fitted_bits, (bloom_info(fitted)).hashes,
+	   (bloom_info(fitted)).fp_prob_now <= 0.01 AS rate_kept,
+	   (SELECT bool_and(fitted @> i) FROM generate_series(1, n) AS i) AS no_false_negatives,
+	   (SELECT count(*) FILTER (WHERE fitted @> i) FROM generate_series(-20000, -1) AS i) <= 20000 * 0.01 + 4 * sqrt(20000 * 0.01) AS few_false_positives
+FROM unnest('{4000,12000,16000,31000,64000}'::int[]) AS n,
+	 LATERAL (SELECT f, bloom_fit(f, 0.01) AS fitted
+			  FROM (SELECT bloom_agg(i, bloom_shape(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s
+			  OFFSET 0) AS s;
+-- a filter folded is the filter of its keys in the smaller shape
+SELECT (bloom_info(bloom_fit(f, 0.01))).bits, bloom_fit(f, 0.01) = g AS same_as_built_small
+FROM (SELECT bloom_agg(i, bloom_shape(64 * 1024, 7)) AS f, bloom_agg(i, bloom_shape(64 * 256, 7)) AS g FROM generate_series(1, 1500) AS i) AS s;
+-- unchanged when nothing can be gained
+SELECT bloom_fit(f, 0.01) = f AS full, bloom_fit(f, 1e-9) = f AS too_high_a_wish, bloom_fit(e, 0.01) @> 1 AS empty,
+	   (bloom_info(bloom_fit(e, 0.01))).bits AS bits_of_empty, bloom_is_empty(bloom_fit(s, 0.01)) AS shapeless
+FROM (SELECT bloom_agg(i, 1000, 0.01) AS f, bloom_empty(1000) AS e FROM generate_series(1, 1000) AS i) AS a,
+	 (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS b;
+-- seeds stay
+SELECT (bloom_info(bloom_fit(bloom_add(bloom_empty(1000, 0.01, -9), 1), 0.01))).seed AS keys,
+	   (bloom_info(bloom_fit(bloom_agg(i, bloom_empty(10000, 0.01, -9)), 0.5))).seed AS bits
+FROM generate_series(1, 2000) AS i;

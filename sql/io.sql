@@ -1,0 +1,150 @@
+--
+-- Input and output: text, binary, bytea
+--
+
+CREATE TEMPORARY TABLE filters (name text, filter bloom);
+INSERT INTO filters
+SELECT 'shapeless', bloom_agg(i) FROM generate_series(1, 0) AS i
+UNION ALL SELECT 'empty', bloom_empty(1000)
+UNION ALL SELECT 'keys', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 10) AS i
+UNION ALL SELECT 'bits', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 1000) AS i
+UNION ALL SELECT 'seed', bloom_add(bloom_empty(10, 0.5, -42), 'a'::text)
+UNION ALL SELECT 'one word', bloom_add(bloom_shape(64, 64), 1);
+
+SELECT name, filter::text::bloom = filter AS by_text,
+	   filter::bytea::bloom = filter AS by_bytea,
+	   filter::text::bloom::bytea = filter::bytea AS same_bytes,
+	   replace(encode(filter::bytea, 'base64'), E'\n', '') = filter::text AS is_base64,
+	   length(filter::bytea) AS bytes, length(filter::text) AS characters
+FROM filters;
+
+SELECT filter FROM filters WHERE name = 'keys';
+
+-- Just below and above the piece of 3 MiB by which base64 is made.
+SELECT length(f::bytea) - 3 * 1024 * 1024 AS beyond, length(f::text) AS characters, f::text::bloom = f AS by_text,
+	   md5(f::bytea) = md5(decode(f::text, 'base64')) AS is_base64
+FROM generate_series(393210, 393212) AS n,
+	 LATERAL (SELECT bloom_agg(i, 100000000, 0.01) AS f FROM generate_series(1, n) AS i) AS s
+ORDER BY n;
+-- and half a piece too many
+SELECT (repeat('A', 4 * 1024 * 1024 - 4) || 'AA==' || 'AAAA')::bloom;
+
+-- Binary.
+\copy filters TO 'results/io.copy' (FORMAT binary)
+CREATE TEMPORARY TABLE copied (LIKE filters);
+\copy copied FROM 'results/io.copy' (FORMAT binary)
+\! rm results/io.copy
+SELECT name, c.filter = f.filter AS equal, c.filter::bytea = f.filter::bytea AS same_bytes
+FROM filters AS f JOIN copied AS c USING (name)
+ORDER BY name COLLATE "C";
+
+-- The wrong text is an error, with SQLSTATE 22P02.
+\set VERBOSITY sqlstate
+SELECT ''::bloom;
+SELECT 'a'::bloom;
+SELECT '*'::bloom;
+SELECT 'AAAA'::bloom;
+\set VERBOSITY default
+SELECT ''::bloom;
+SELECT 'https://example.com/a/very/long/address/of/a/page'::bloom;
+-- line breaks, of which base64 has none here; cut off; extended
+SELECT (left(filter::text, 40) || E'\n' || substr(filter::text, 41))::bloom FROM filters WHERE name = 'empty';
+SELECT left(filter::text, 56)::bloom FROM filters WHERE name = 'empty';
+SELECT (left(filter::text, 56) || '....')::bloom FROM filters WHERE name = 'empty';
+SELECT (filter::text || filter::text)::bloom FROM filters WHERE name = 'empty';
+
+-- The wrong bytes are an error, with SQLSTATE 22P03: what each check says.
+CREATE FUNCTION pg_temp.refusal(bytea) RETURNS text LANGUAGE plpgsql AS
+$$
+DECLARE
+	filter bloom;
+	detail text;
+BEGIN
+	filter := $1::bloom;
+	IF filter::bytea <> $1 THEN
+		RETURN 'accepted as something else';
+	END IF;
+	RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ' ' || detail;
+END
+$$;
+
+SELECT what, pg_temp.refusal(bytes) AS refusal
+FROM (SELECT (SELECT filter::bytea FROM filters WHERE name = 'shapeless') AS none,
+			 (SELECT filter::bytea FROM filters WHERE name = 'empty') AS empty,
+			 (SELECT filter::bytea FROM filters WHERE name = 'keys') AS keys,
+			 (SELECT filter::bytea FROM filters WHERE name = 'one word') AS bits) AS f,
+	 LATERAL (VALUES
+		(1, 'unchanged shapeless', none),
+		(2, 'unchanged empty', empty),
+		(3, 'unchanged keys', keys),
+		(4, 'unchanged bits', bits),
+		(5, 'no byte', ''::bytea),
+		(6, 'a byte less than a header', substr(empty, 1, 43)),
+		(7, 'a byte more than a header', empty || '\x00'),
+		(8, 'a byte more than its keys', keys || '\x00'),
+		(9, 'a key less', substr(keys, 1, length(keys) - 8)),
+		(10, 'a key more', keys || '\xffffffffffffffff'),
+		(11, 'a byte less than its bits', substr(bits, 1, length(bits) - 1)),
+		(12, 'a word more than its bits', bits || '\x0000000000000000'),
+		(13, 'version 0', set_byte(keys, 0, 0)),
+		(14, 'version 2', set_byte(keys, 0, 2)),
+		(15, 'representation 0', set_byte(keys, 1, 0)),
+		(16, 'representation 3, of aggregates', set_byte(keys, 1, 3)),
+		(17, 'keys said to be bits', set_byte(keys, 1, 2)),
+		(18, 'bits said to be keys', set_byte(bits, 1, 1)),
+		(19, 'hashes 0', set_byte(keys, 2, 0)),
+		(20, 'hashes 65', set_byte(keys, 2, 65)),
+		(21, 'the reserved byte', set_byte(keys, 3, 1)),
+		(22, 'key type 0 with keys', set_byte(keys, 4, 0)),
+		(23, 'key type 20 without keys', set_byte(empty, 4, 20)),
+		(24, 'key type 16404, a user''s', set_byte(keys, 5, 64)),
+		(25, 'words 0', set_byte(keys, 8, 0)),
+		(26, 'words past 2^26', set_byte(empty, 11, 5)),
+		(27, 'words just past 2^26', set_byte(set_byte(empty, 11, 4), 8, 1)),
+		(28, 'words too few for so many keys', set_byte(keys, 8, 10)),
+		(29, 'capacity 0', set_byte(set_byte(keys, 20, 0), 21, 0)),
+		(30, 'capacity negative', set_byte(keys, 27, 128)),
+		(31, 'fp_prob negative', set_byte(keys, 35, 191)),
+		(32, 'fp_prob 0', overlay(keys PLACING '\x0000000000000000' FROM 29)),
+		(33, 'fp_prob 1', overlay(keys PLACING '\x000000000000f03f' FROM 29)),
+		(34, 'fp_prob NaN', overlay(keys PLACING '\x000000000000f87f' FROM 29)),
+		(35, 'fp_prob infinite', overlay(keys PLACING '\x000000000000f07f' FROM 29)),
+		(36, 'count one less', set_byte(keys, 36, 9)),
+		(37, 'count huge', set_byte(keys, 43, 255)),
+		(38, 'count such that its size overflows', set_byte(keys, 43, 32)),
+		(39, 'bits set one less', set_byte(bits, 36, get_byte(bits, 36) - 1)),
+		(40, 'bits, none of them set', overlay(set_byte(bits, 36, 0) PLACING '\x0000000000000000' FROM 45)),
+		(41, 'a bit flipped', set_bit(bits, 44 * 8, 1 - get_bit(bits, 44 * 8))),
+		(42, 'two keys swapped', substr(keys, 1, 44) || substr(keys, 53, 8) || substr(keys, 45, 8) || substr(keys, 61)),
+		(43, 'a key twice', substr(keys, 1, 52) || substr(keys, 45, 8) || substr(keys, 61)),
+		(44, 'a zero key', overlay(keys PLACING '\x0000000000000000' FROM 45)),
+		(45, 'shapeless with a seed', set_byte(none, 12, 1)),
+		(46, 'shapeless with hashes', set_byte(none, 2, 1)),
+		(47, 'shapeless with a capacity', set_byte(none, 20, 1)),
+		(48, 'shapeless in bits form', set_byte(none, 1, 2)),
+		(49, 'shapeless with a key', set_byte(none, 36, 1) || '\x0100000000000000'),
+		(50, 'another seed', set_byte(keys, 12, 1)),
+		(51, 'another key type, built in', set_byte(keys, 4, 25)))
+	 AS v (n, what, bytes)
+ORDER BY n;
+
+-- The whole message.
+SELECT '\x00'::bytea::bloom;
+
+-- An input error can be asked for softly since PostgreSQL 16.
+SELECT current_setting('server_version_num')::int >= 160000 AS has_soft_errors \gset
+\if :has_soft_errors
+	\set valid pg_input_is_valid
+	\set error 'pg_input_error_info(\'AAAA\', \'bloom\')'
+\else
+	-- what newer servers say
+	CREATE FUNCTION pg_temp.valid(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT length($1) > 4';
+	\set valid pg_temp.valid
+	\set error '(VALUES (\'22P02\', \'invalid input syntax for type bloom: "AAAA"\', \'There are fewer bytes than a header has.\')) AS e (sql_error_code, message, detail)'
+\endif
+SELECT :valid('AAAA', 'bloom') AS wrong, :valid(filter::text, 'bloom') AS is_right
+FROM filters WHERE name = 'bits';
+SELECT sql_error_code, message, detail FROM :error;

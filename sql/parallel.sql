@@ -1,0 +1,81 @@
+--
+-- Parallel plans: the filter of a serial plan
+--
+
+CREATE TABLE parallel_keys AS
+SELECT i AS k, i % 1000 AS few, md5(i::text) AS t, ((i % 3) || '.5')::numeric AS n
+FROM generate_series(1, 100000) AS i;
+INSERT INTO parallel_keys VALUES (NULL, NULL, NULL, NULL);
+ANALYZE parallel_keys;
+
+CREATE VIEW parallel_filters AS
+SELECT bloom_agg(k) AS own, bloom_agg(k, 0.001) AS own_rate, bloom_agg(k, 100000, 0.01) AS fixed,
+	   bloom_agg(few) AS few, bloom_agg(few, 10000000, 0.01) AS sparse,
+	   bloom_agg(t) AS text, bloom_agg(n) AS numeric, bloom_agg(k, bloom_add(bloom_empty(100000), -1)) AS into_filter
+FROM parallel_keys;
+
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE serial_result AS SELECT * FROM parallel_filters;
+
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+
+SET max_parallel_workers_per_gather = 2;
+ALTER TABLE parallel_keys SET (parallel_workers = 2);
+EXPLAIN (COSTS OFF) SELECT bloom_agg(k), bloom_agg(k, 1000, 0.01), bloom_union_agg(bloom_empty(k)) FROM parallel_keys;
+CREATE TABLE parallel_result_2 AS SELECT * FROM parallel_filters;
+
+SET max_parallel_workers_per_gather = 4;
+ALTER TABLE parallel_keys SET (parallel_workers = 4);
+CREATE TABLE parallel_result_4 AS SELECT * FROM parallel_filters;
+
+SELECT s.own = p2.own AS own_2, s.own = p4.own AS own_4, s.own::text = p4.own::text AS own_text,
+	   s.own_rate = p2.own_rate AS own_rate_2, s.own_rate = p4.own_rate AS own_rate_4,
+	   s.fixed = p2.fixed AS fixed_2, s.fixed = p4.fixed AS fixed_4, s.fixed::text = p4.fixed::text AS fixed_text
+FROM serial_result AS s, parallel_result_2 AS p2, parallel_result_4 AS p4;
+SELECT s.few = p2.few AS few_2, s.few = p4.few AS few_4, s.sparse = p2.sparse AS sparse_2, s.sparse = p4.sparse AS sparse_4,
+	   s.sparse::text = p4.sparse::text AS sparse_text, s.text = p2.text AS text_2, s.text = p4.text AS text_4,
+	   s.numeric = p4.numeric AS numeric_4, s.into_filter = p2.into_filter AS into_2, s.into_filter = p4.into_filter AS into_4
+FROM serial_result AS s, parallel_result_2 AS p2, parallel_result_4 AS p4;
+SELECT (bloom_info(own)).capacity AS own, (bloom_info(few)).capacity AS few, bloom_cardinality(sparse) AS sparse,
+	   (bloom_info(text)).capacity AS text, bloom_cardinality(numeric) AS numeric
+FROM parallel_result_4;
+
+-- The number of each kind's false negatives.
+SELECT count(*) FILTER (WHERE NOT own @> k) AS own, count(*) FILTER (WHERE NOT fixed @> k) AS fixed,
+	   count(*) FILTER (WHERE NOT r.few @> p.few) AS few, count(*) FILTER (WHERE NOT sparse @> p.few) AS sparse,
+	   count(*) FILTER (WHERE NOT text @> t) AS text, count(*) FILTER (WHERE NOT numeric @> n) AS numeric
+FROM parallel_keys AS p, parallel_result_4 AS r;
+
+-- Shuffled input: the same filter, which prints alike.
+CREATE TABLE shuffled AS SELECT * FROM parallel_keys ORDER BY md5(k::text || 'shuffled');
+SET max_parallel_workers_per_gather = 0;
+SELECT s.own = r.own AS own, s.own::text = r.own::text AS own_text,
+	   s.fixed = r.fixed AS fixed, s.fixed::text = r.fixed::text AS fixed_text,
+	   s.sparse::text = r.sparse::text AS sparse_text
+FROM serial_result AS r,
+	 (SELECT bloom_agg(k) AS own, bloom_agg(k, 100000, 0.01) AS fixed, bloom_agg(few, 10000000, 0.01) AS sparse
+	  FROM shuffled) AS s;
+SET max_parallel_workers_per_gather = 4;
+
+-- Workers that see no row at all; groups; a table without rows.
+SELECT bloom_agg(k) = bloom_agg(1) AS of_one_row FROM parallel_keys WHERE k = 1;
+SELECT bloom_is_empty(bloom_agg(k)) AS of_no_row, bloom_is_empty(bloom_agg(k, 10, 0.01)) AS of_no_row_fixed
+FROM parallel_keys WHERE k < 0;
+SELECT count(*) AS groups, bool_and(bloom_contains_all(f, keys) AND cardinality(keys) = 100) AS no_false_negatives,
+	   bool_and(capacity = 100) AS sized
+FROM (SELECT few, bloom_agg(k) AS f, (bloom_info(bloom_agg(k))).capacity, array_agg(k) AS keys
+	  FROM parallel_keys WHERE k IS NOT NULL GROUP BY few) AS s;
+
+-- The union and intersection of stored filters, in parallel.
+CREATE TABLE stored_filters AS
+SELECT few % 100 AS part, bloom_agg(k, 100000, 0.01) AS f FROM parallel_keys WHERE k IS NOT NULL GROUP BY 1;
+ALTER TABLE stored_filters SET (parallel_workers = 2);
+EXPLAIN (COSTS OFF) SELECT bloom_union_agg(f), bloom_intersect_agg(f) FROM stored_filters;
+SELECT bloom_union_agg(f) = fixed AS union_is_whole, bloom_is_empty(bloom_intersect_agg(f)) AS nothing_common
+FROM stored_filters, serial_result
+GROUP BY fixed;
+
+DROP VIEW parallel_filters;
+DROP TABLE parallel_keys, serial_result, parallel_result_2, parallel_result_4, shuffled, stored_filters;

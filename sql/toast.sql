@@ -1,0 +1,128 @@
+--
+-- Stored filters and keys: TOAST, updates, and values that must not change
+--
+
+CREATE TABLE toasted (id int PRIMARY KEY, f bloom);
+-- 1.2 MB, out of line
+INSERT INTO toasted SELECT 1, bloom_agg(i, 1000000, 0.01) FROM generate_series(1, 200000) AS i;
+-- in keys form, out of line, and inline
+INSERT INTO toasted SELECT 2, bloom_agg(i, 1000000, 0.01) FROM generate_series(1, 10000) AS i;
+INSERT INTO toasted SELECT 3, bloom_agg(i, 1000000, 0.01) FROM generate_series(1, 10) AS i;
+INSERT INTO toasted VALUES (4, NULL), (5, bloom_empty(10));
+
+SELECT attstorage FROM pg_attribute WHERE attrelid = 'toasted'::regclass AND attname = 'f';
+SELECT id, (bloom_info(f)).representation, (bloom_info(f)).bytes, pg_column_size(f) < 10000 AS is_small,
+	   f::text::bloom = f AS round_trip
+FROM toasted ORDER BY id;
+
+SELECT id, count(*) FILTER (WHERE f @> i) AS found
+FROM toasted, generate_series(1, 10000) AS i
+GROUP BY id ORDER BY id;
+SELECT id, f @> 200000 AS found, f @> -1 AS absent FROM toasted ORDER BY id;
+
+-- Other storage: compressed where it pays, and as it is.
+CREATE TABLE stored (storage text, e bloom, x bloom, m bloom);
+ALTER TABLE stored ALTER e SET STORAGE extended, ALTER m SET STORAGE main;
+-- 80 kB with few bits set, which compress well
+INSERT INTO stored SELECT 'sparse', f, f, f
+FROM (SELECT bloom_agg(i, bloom_shape(640000, 3)) & bloom_agg(CASE WHEN i < 100 THEN i ELSE -i END, bloom_shape(640000, 3)) AS f
+	  FROM generate_series(1, 10000) AS i) AS s;
+INSERT INTO stored SELECT 'dense', f, f, f
+FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 5000) AS i) AS s;
+SELECT storage, pg_column_size(e) < pg_column_size(x) / 2 AS is_compressed, e = x AND x = m AS equal, bloom_hash(e) = bloom_hash(m) AS hashes_alike,
+	   count(*) FILTER (WHERE e @> i AND x @> i AND m @> i) AS found
+FROM stored, generate_series(1, 99) AS i
+GROUP BY storage, e, x, m ORDER BY storage COLLATE "C";
+
+-- A text key of 9.6 kB that is stored out of line is found by its value.
+CREATE TABLE long_keys (k text, v text, c text);
+ALTER TABLE long_keys ALTER v SET STORAGE external;
+INSERT INTO long_keys
+SELECT s, s, repeat('bloom ', 1600) || i
+FROM generate_series(1, 50) AS i, LATERAL (SELECT string_agg(md5(i::text || j), '') AS s FROM generate_series(1, 300) AS j) AS s;
+SELECT count(*) AS keys, min(length(v)) AS length, bool_and(pg_column_size(c) < 1000) AS c_is_compressed FROM long_keys;
+SELECT count(*) AS keys, count(*) FILTER (WHERE f @> v) AS stored, count(*) FILTER (WHERE f @> k) AS other_column,
+	   count(*) FILTER (WHERE f @> (SELECT string_agg(md5(i::text || j), '') FROM generate_series(1, 300) AS j)) AS recomputed,
+	   count(*) FILTER (WHERE g @> c AND g @> (repeat('bloom ', 1600) || i)) AS compressed
+FROM (SELECT bloom_agg(v, 10000, 0.01) AS f, bloom_agg(c, 10000, 0.01) AS g FROM long_keys) AS s,
+	 (SELECT *, row_number() OVER () AS i FROM long_keys) AS l;
+SELECT bloom_add_all(bloom_empty(10000), array_agg(v)) = bloom_agg(k, 10000, 0.01) AS by_array FROM long_keys;
+
+-- No function changes a stored value, not even in a transaction that is read
+-- only and rolled back.
+CREATE TEMPORARY TABLE before AS SELECT id, md5(f::bytea) FROM toasted;
+BEGIN TRANSACTION READ ONLY;
+SELECT id, bloom_add(f, -1) @> -1 AS added, bloom_add_all(f, '{-2,-3}'::int[]) @> -2 AS added_all,
+	   (f | bloom_empty(1000000)) = f AS union, (f & bloom_empty(1000000)) = bloom_empty(1000000) AS intersection,
+	   (SELECT bloom_agg(i, t.f) FROM generate_series(-9, -1) AS i) @> -5 AS aggregated,
+	   (SELECT bloom_union_agg(u) FROM unnest(ARRAY[t.f, bloom_add(t.f, -7)]) AS u) @> -7 AS union_agg,
+	   bloom_fit(f, 0.01) @> 1 AS fitted
+FROM toasted AS t WHERE id <= 3 ORDER BY id;
+SELECT bloom_is_empty(bloom_intersect_agg(bloom_empty(1000000) | f)) AS intersect_agg FROM toasted WHERE id <= 3;
+ROLLBACK;
+SELECT count(*) AS filters, count(*) FILTER (WHERE b.md5 IS NOT DISTINCT FROM md5(t.f::bytea)) AS unchanged
+FROM toasted AS t JOIN before AS b USING (id);
+-- nor a value that stays in a buffer, below the size that is stored out of line
+SELECT bloom_add(f, 77) @> 77 AS added FROM toasted WHERE id = 3;
+SELECT f @> 77 AS still_absent FROM toasted WHERE id = 3;
+-- nor a variable, or a constant
+DO $$
+DECLARE
+	a bloom := bloom_add(bloom_empty(64), 1);
+	b bloom := a;
+BEGIN
+	b := bloom_add(b, 2);
+	PERFORM bloom_agg(i, a) FROM generate_series(1, 100) AS i;
+	ASSERT NOT a @> 2 AND b @> 2 AND bloom_cardinality(a) = 1;
+END
+$$;
+
+-- Updates: the probe sees the row as it is now, in loops and cursors.
+UPDATE toasted SET f = bloom_add(f, -1) WHERE id <= 3;
+SELECT id, f @> -1 AS updated FROM toasted WHERE id <= 3 ORDER BY id;
+DO $$
+DECLARE
+	found boolean;
+BEGIN
+	FOR i IN 1 .. 20
+	LOOP
+		UPDATE toasted SET f = bloom_add(f, -1000 - i) WHERE id <= 2;
+		SELECT bool_and(f @> (-1000 - i)) INTO found FROM toasted WHERE id <= 2;
+		ASSERT found, 'the probe did not see the update ' || i;
+	END LOOP;
+	-- and what was rolled back is gone
+	BEGIN
+		UPDATE toasted SET f = bloom_add(f, -5555) WHERE id <= 2;
+		SELECT bool_and(f @> -5555) INTO found FROM toasted WHERE id <= 2;
+		ASSERT found;
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		NULL;
+	END;
+	SELECT bool_or(f @> -5555) INTO found FROM toasted WHERE id = 2;
+	ASSERT NOT found, 'the probe saw what was rolled back';
+END
+$$;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id, f @> -6666 AS absent_at_start FROM toasted WHERE id = 2 UNION ALL SELECT id, f @> -6666 FROM toasted WHERE id = 2;
+FETCH 1 FROM c;
+UPDATE toasted SET f = bloom_add(f, -6666) WHERE id = 2;
+FETCH 1 FROM c;
+COMMIT;
+
+-- Several filters in turn, each call site with its own.
+CREATE TABLE many AS
+SELECT n AS id, bloom_agg(n * 100000 + i, 20000, 0.01) AS f FROM generate_series(1, 70) AS n, generate_series(1, 2000) AS i GROUP BY n;
+SELECT count(*) AS probes, count(*) FILTER (WHERE f @> (m.id * 100000 + i)) AS own_keys_found,
+	   count(*) FILTER (WHERE f @> ((m.id + 1) * 100000 + i)) AS other_keys_found
+FROM generate_series(1, 2000, 100) AS i, many AS m;
+SELECT count(*) AS probes, count(*) FILTER (WHERE a.f @> (a.id * 100000 + i) AND b.f @> (b.id * 100000 + i)) AS both_found
+FROM many AS a JOIN many AS b ON b.id = 71 - a.id, generate_series(1, 2000, 500) AS i;
+-- deleted, vacuumed, and another in its place
+DELETE FROM many WHERE id <= 35;
+VACUUM many;
+INSERT INTO many SELECT n, bloom_agg(-n * 100000 - i, 20000, 0.01) FROM generate_series(1, 35) AS n, generate_series(1, 2000) AS i GROUP BY n;
+SELECT count(*) FILTER (WHERE f @> (-id * 100000 - i)) AS new_found, count(*) FILTER (WHERE f @> (id * 100000 + i)) AS old_found
+FROM many, generate_series(1, 2000, 100) AS i WHERE id <= 35;
+
+DROP TABLE toasted, stored, long_keys, many;

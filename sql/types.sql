@@ -1,0 +1,155 @@
+--
+-- Types: equal keys hash alike, and unequal types do not mix
+--
+
+-- Filters in keys form: nothing is found by chance.
+SELECT (f @> 5::int2) AS int2, (f @> 5::int4) AS int4, (f @> 5::int8) AS int8, f @> (-5)::int2 AS negative
+FROM unnest(ARRAY[bloom_add(bloom_empty(1000), 5::int2), bloom_add(bloom_empty(1000), 5::int4),
+				  bloom_add(bloom_empty(1000), 5::int8)]) AS f;
+SELECT f @> (-1)::int2 AS int2, f @> (-1)::int4 AS int4, f @> (-1)::int8 AS int8, f @> 4294967295 AS unsigned
+FROM bloom_add(bloom_empty(1000), -1) AS f;
+-- as keys of an aggregate, its function is typed
+SELECT bloom_agg(i::int2) = bloom_agg(i) AS int2, bloom_agg(i) = bloom_agg(i::int8) AS int8,
+	   bloom_agg(i::int4, 100, 0.01) = bloom_agg(i::int8, bloom_empty(100)) AS forms
+FROM generate_series(-50, 49) AS i;
+
+SELECT f @> 1.00 AS more_digits, f @> 1::numeric AS fewer, f @> 1.01 AS other, f @> 'NaN'::numeric AS nan,
+	   bloom_add(f, 'NaN'::numeric) @> 'NaN'::numeric AS nan_found, bloom_add(f, 1e30) @> 1000000000000000000000000000000.00 AS large
+FROM bloom_add(bloom_empty(1000), 1.0) AS f;
+
+SELECT f @> '-0'::float8 AS minus_zero, f @> 0::float4 AS float4, f @> 'NaN'::float8 AS nan,
+	   bloom_add(f, 'NaN'::float4) @> 'NaN'::float8 AS nan_found, f @> 5e-324::float8 AS smallest,
+	   bloom_add(f, 'Infinity'::float8) @> 'Infinity'::float4 AS infinity
+FROM bloom_add(bloom_empty(1000), 0.0::float8) AS f;
+SELECT f @> 0.5::float4 AS half, f @> 0.1::float4 AS tenth_of_other_width, bloom_add(f, 0.1::float4) @> 0.1::float4 AS tenth
+FROM bloom_add_all(bloom_empty(1000), '{0.5,0.1}'::float8[]) AS f;
+-- a NaN with another sign and payload, as computed
+SELECT f @> 'NaN'::float8 AS nan, f @> (-'NaN'::float8) AS minus_nan,
+	   f @> ('Infinity'::float8 - 'Infinity') AS computed
+FROM bloom_add(bloom_empty(1000), 'Infinity'::float8 - 'Infinity') AS f;
+
+SELECT f @> 'abc'::char(5) AS char5, f @> 'abc'::char(3) AS char3, f @> 'abc  '::char(10) AS char10,
+	   f @> 'abc'::text AS text, f @> 'abc'::varchar AS varchar, f @> 'abc'::name AS name,
+	   f @> 'abc  '::text AS blanks_in_text, f @> 'ABC'::text AS upper_case
+FROM unnest(ARRAY[bloom_add(bloom_empty(1000), 'abc'::char(5)), bloom_add(bloom_empty(1000), 'abc'::text),
+				  bloom_add(bloom_empty(1000), 'abc'::name), bloom_add(bloom_empty(1000), 'abc'::varchar(10))]) AS f;
+SELECT bloom_contains(f, 'abc'::char(5)) AS function_char, bloom_contains(f, 'abc'::name) AS function_name,
+	   bloom_contains(f, 'abc'::varchar) AS function_varchar, bloom_contains(f, 'abc') AS function_untyped
+FROM bloom_add(bloom_empty(1000), 'abc'::char(5)) AS f;
+-- the aggregate takes char(n), varchar and name as text: blanks do not count
+SELECT f @> 'abc'::char(5) AS char5, f @> 'abc'::text AS text
+FROM (SELECT bloom_agg('abc  '::char(5), 1000, 0.01) AS f) AS s;
+-- the empty string is a key
+SELECT f @> ''::text AS empty_text, f @> '   '::char(3) AS blank_char, f @> ' '::text AS blank, bloom_cardinality(f) AS keys
+FROM bloom_add(bloom_empty(1000), ''::text) AS f;
+
+SELECT f @> '\x00ff'::bytea AS same, f @> '\x00ff00'::bytea AS longer, bloom_add(f, ''::bytea) @> ''::bytea AS none
+FROM bloom_add(bloom_empty(1000), '\x00ff'::bytea) AS f;
+
+SELECT bloom_add(e, true) @> true AS found, bloom_add(e, true) @> false AS other FROM bloom_empty(1000) AS e;
+
+SELECT f @> '2026-11-20'::date AS date, f @> '2026-11-21'::date AS other, bloom_add(f, 'infinity'::date) @> 'infinity'::date AS infinity
+FROM bloom_add(bloom_empty(1000), '2026-11-20'::date) AS f;
+SELECT f @> '2026-11-20 10:00+00'::timestamptz AS same, f @> '2026-11-20 12:00+02'::timestamptz AS other_zone,
+	   f @> '2026-11-20 10:00:00.000001+00'::timestamptz AS other
+FROM bloom_add(bloom_empty(1000), '2026-11-20 10:00+00'::timestamptz) AS f;
+SELECT bloom_add(e, '10:00'::time) @> '10:00'::time AS time,
+	   bloom_add(e, '10:00+00'::timetz) @> '10:00+00'::timetz AS timetz,
+	   bloom_add(e, '24 hours'::interval) @> '1 day'::interval AS interval,
+	   bloom_add(e, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid) @> 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'::uuid AS uuid
+FROM bloom_empty(1000) AS e;
+
+-- by the type's own hash function
+SELECT bloom_add(e, '10.0.0.1'::inet) @> '10.0.0.1/32'::inet AS inet,
+	   bloom_add(e, '10.0.0.0/8'::cidr) @> '10.0.0.0/8'::cidr AS cidr,
+	   bloom_add(e, '10.0.0.1'::cidr) @> '10.0.0.1'::inet AS cidr_as_inet,
+	   bloom_add(e, '08:00:2b:01:02:03'::macaddr) @> '08-00-2b-01-02-03'::macaddr AS macaddr,
+	   bloom_add(e, '{"a": 1, "b": 2}'::jsonb) @> '{"b": 2, "a": 1.00}'::jsonb AS jsonb,
+	   bloom_add(e, '[1,5)'::int4range) @> '[1,4]'::int4range AS range,
+	   bloom_add(e, '{1,NULL,3}'::int[]) @> '{1,NULL,3}'::int[] AS int_array,
+	   bloom_add(e, '{1,2}'::int[]) @> '{2,1}'::int[] AS other_array,
+	   bloom_add(e, '{1.0,2}'::numeric[]) @> '{1.00,2.0}'::numeric[] AS numeric_array,
+	   bloom_add(e, '{a,b}'::text[]) @> '{a,b}'::text[] AS text_array,
+	   bloom_add(e, 5::oid) @> 5::oid AS oid, bloom_add(e, '0/5'::pg_lsn) @> '0/05'::pg_lsn AS lsn
+FROM bloom_empty(1000) AS e;
+
+-- domains are their base types
+CREATE DOMAIN small AS int2 CHECK (VALUE > 0);
+CREATE DOMAIN smaller AS small CHECK (VALUE < 10);
+CREATE DOMAIN word AS varchar(10);
+SELECT bloom_add(e, 5::smaller) @> 5::int8 AS domain, bloom_add(e, 5) @> 5::small AS as_domain,
+	   (bloom_info(bloom_add(e, 5::small))).key_type, bloom_add(e, 'a'::word) @> 'a'::text AS word,
+	   bloom_agg(5::smaller) = bloom_agg(5) AS aggregated, bloom_contains_all(bloom_add(e, 5), ARRAY[5::small]) AS array_of
+FROM bloom_empty(1000) AS e
+GROUP BY e;
+
+-- enums by their labels, whatever their OIDs
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+SELECT f @> 'ok'::mood AS found, f @> 'sad'::mood AS other, (bloom_info(f)).key_type, f @> ('ok'::mood) AS again
+FROM bloom_add(bloom_empty(1000), 'ok'::mood) AS f;
+CREATE TEMPORARY TABLE of_enum AS SELECT bloom_agg(m, 1000, 0.01) AS f FROM unnest('{ok,happy}'::mood[]) AS m;
+DROP TYPE mood;
+CREATE TYPE mood AS ENUM ('happy', 'sad', 'ok');
+SELECT f @> 'ok'::mood AS ok, f @> 'happy'::mood AS happy, f @> 'sad'::mood AS sad FROM of_enum;
+ALTER TYPE mood ADD VALUE 'glad';
+SELECT f @> 'glad'::mood AS glad FROM of_enum;
+
+-- composites, from PostgreSQL 14 on, where they have a hash function
+CREATE TYPE pair AS (a int, b text);
+SELECT current_setting('server_version_num')::int >= 140000 AS hash_record \gset
+\if :hash_record
+	CREATE FUNCTION pg_temp.added() RETURNS bloom LANGUAGE sql AS $$ SELECT bloom_add(bloom_empty(1000), ROW(1, 'x')::pair) $$;
+	CREATE FUNCTION pg_temp.has(bloom, pair) RETURNS boolean LANGUAGE sql AS 'SELECT $1 @> $2';
+\else
+	-- what newer servers say
+	CREATE FUNCTION pg_temp.added() RETURNS bloom LANGUAGE sql AS $$ SELECT bloom_add(bloom_empty(1000), '(1,x)'::text) $$;
+	CREATE FUNCTION pg_temp.has(bloom, pair) RETURNS boolean LANGUAGE sql AS 'SELECT $1 @> $2::text';
+\endif
+SELECT pg_temp.has(f, ROW(1, 'x')) AS found, pg_temp.has(f, ROW(1, 'y')) AS other,
+	   -- lengths count
+	   pg_temp.has(f, ROW(1, NULL)) AS null_field
+FROM pg_temp.added() AS f;
+
+-- A key type without a hash function in one of its parts.
+CREATE TYPE with_point AS (a int, p point);
+\set VERBOSITY sqlstate
+SELECT bloom_add(bloom_empty(1000), ROW(1, '(1,1)')::with_point);
+SELECT bloom_add(bloom_empty(1000), '{"(1,1)"}'::point[]);
+\set VERBOSITY default
+
+-- Case-insensitive and accent-insensitive keys, where the server has ICU.
+SELECT count(*) > 0 AND getdatabaseencoding() = 'UTF8' AS has_icu
+FROM pg_collation WHERE collprovider = 'i' \gset
+\if :has_icu
+	CREATE COLLATION pg_temp.ignoring_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+	CREATE FUNCTION pg_temp.folded(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+\else
+	-- what servers with ICU say
+	CREATE COLLATION pg_temp.ignoring_case FROM "C";
+	CREATE FUNCTION pg_temp.folded(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lower($1)';
+\endif
+CREATE TEMPORARY TABLE words (w text COLLATE pg_temp.ignoring_case);
+INSERT INTO words VALUES ('Bloom'), ('FILTER'), ('key');
+SELECT bool_and(f @> pg_temp.folded('bLOOM') COLLATE pg_temp.ignoring_case) AS found,
+	   bool_and(bloom_contains(f, pg_temp.folded('filter') COLLATE pg_temp.ignoring_case)) AS by_function,
+	   bool_or(f @> pg_temp.folded('other') COLLATE pg_temp.ignoring_case) AS other
+FROM (SELECT bloom_agg(pg_temp.folded(w), 1000, 0.01) AS f FROM words
+	  UNION ALL
+	  SELECT bloom_add_all(bloom_empty(1000), array_agg(pg_temp.folded(w))) FROM words) AS s;
+\if :has_icu
+	\set key_type '(bloom_info(f)).key_type'
+\else
+	\set key_type '\'anyelement\'::regtype'
+\endif
+-- such keys do not mix with those of other collations
+SELECT :key_type AS key_type, (SELECT count(*) FROM words WHERE w = pg_temp.folded(w)) AS words
+FROM (SELECT bloom_agg(pg_temp.folded(w), 1000, 0.01) AS f FROM words) AS s;
+
+-- A collation that cannot be determined.
+\set VERBOSITY sqlstate
+SELECT bloom_empty(10) @> (a.x || b.y) FROM (SELECT 'a' COLLATE "C" AS x) AS a, (SELECT 'b' COLLATE "POSIX" AS y) AS b;
+\set VERBOSITY default
+
+DROP FUNCTION pg_temp.has(bloom, pair);
+DROP TYPE mood, pair, with_point;
+DROP DOMAIN smaller, small, word;

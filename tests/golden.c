@@ -1,0 +1,406 @@
+/*-------------------------------------------------------------------------
+ *
+ * golden.c
+ *		Make the golden vectors of docs/format.md, without bloomtype.
+ *
+ * This program includes none of bloomtype's code.  It follows the text of
+ * docs/format.md, and takes its hashes from the xxHash library, linked, where
+ * bloomtype compiles the header's code in.  What both get is the format.
+ *
+ * Each line is a row of SQL, as it stands in docs/format.md and in
+ * sql/golden.sql; tests/check-golden compares.  On a line by itself, "--"
+ * and a name begin a section.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ----------------------------------------------------------------
+ *							FROM KEY TO BITS
+ * ----------------------------------------------------------------
+ */
+
+typedef struct Bytes
+{
+	size_t		len;
+	uint8_t		data[4096];
+} Bytes;
+
+static uint64_t
+hash_key(const Bytes *key, uint64_t seed)
+{
+	uint64_t	hash = XXH3_64bits_withSeed(key->data, key->len, seed);
+
+	return hash == 0 ? 1 : hash;
+}
+
+/* The high 64 bits of a product of 64-bit numbers, as done by hand. */
+static uint64_t
+multiply_high(uint64_t a, uint64_t b)
+{
+	uint64_t	al = a & 0xffffffff;
+	uint64_t	ah = a >> 32;
+	uint64_t	bl = b & 0xffffffff;
+	uint64_t	bh = b >> 32;
+	uint64_t	low = al * bl;
+	uint64_t	mid1 = ah * bl;
+	uint64_t	mid2 = al * bh;
+	uint64_t	carry;
+
+	carry = ((low >> 32) + (mid1 & 0xffffffff) + (mid2 & 0xffffffff)) >> 32;
+	return ah * bh + (mid1 >> 32) + (mid2 >> 32) + carry;
+}
+
+static void
+positions(uint64_t hash, uint64_t m, int k, uint64_t *out)
+{
+	uint64_t	a = hash;
+
+	for (int i = 0; i < k; i++)
+	{
+		a = a * 0xd1342543de82ef95u + 0x2545f4914f6cdd1du;
+		out[i] = multiply_high(a, m);
+	}
+}
+
+/* ----------------------------------------------------------------
+ *							CANONICAL BYTES
+ * ----------------------------------------------------------------
+ */
+
+static void
+put(Bytes *bytes, uint64_t value, int width)
+{
+	for (int i = 0; i < width; i++)
+		bytes->data[bytes->len++] = (uint8_t) (value >> (8 * i));
+}
+
+static Bytes
+of_number(uint64_t value, int width)
+{
+	Bytes		bytes = {0};
+
+	put(&bytes, value, width);
+	return bytes;
+}
+
+static uint64_t
+double_bits(double value)
+{
+	uint64_t	bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static Bytes
+of_string(const char *string)
+{
+	Bytes		bytes = {0};
+
+	bytes.len = strlen(string);
+	assert(bytes.len <= sizeof(bytes.data));
+	memcpy(bytes.data, string, bytes.len);
+	return bytes;
+}
+
+static Bytes
+of_hex(const char *hex)
+{
+	Bytes		bytes = {0};
+
+	for (; *hex; hex++)
+	{
+		unsigned int byte;
+
+		if (*hex == '-')
+			continue;
+		sscanf(hex++, "%2x", &byte);
+		bytes.data[bytes.len++] = byte;
+	}
+	return bytes;
+}
+
+/* ----------------------------------------------------------------
+ *							HASHES
+ * ----------------------------------------------------------------
+ */
+
+static void
+print_hex(const Bytes *bytes)
+{
+	for (size_t i = 0; i < bytes->len; i++)
+		printf("%02x", bytes->data[i]);
+}
+
+static void
+hash_row(const char *type, const char *key, int64_t seed, Bytes bytes)
+{
+	printf("('%s', '%s', %lld, '", type, key, (long long) seed);
+	print_hex(&bytes);
+	printf("', '%016llx'),\n",
+		   (unsigned long long) hash_key(&bytes, (uint64_t) seed));
+}
+
+/* Days from 2000-01-01 to 2026-11-20, and microseconds of a day. */
+#define SOME_DAY	9820
+#define DAY_USECS	INT64_C(86400000000)
+
+static void
+hash_rows(void)
+{
+	const int64_t noon_or_so = INT64_C(45296789012);	/* 12:34:56.789012 */
+
+	printf("-- hashes\n");
+	hash_row("int2", "5", 0, of_number(5, 8));
+	hash_row("int4", "5", 0, of_number(5, 8));
+	hash_row("int8", "5", 0, of_number(5, 8));
+	hash_row("int8", "5", 1, of_number(5, 8));
+	hash_row("int8", "5", -1, of_number(5, 8));
+	hash_row("int2", "-1", 0, of_number((uint64_t) -1, 8));
+	hash_row("int8", "0", 0, of_number(0, 8));
+	hash_row("int8", "9223372036854775807", 0, of_number(INT64_MAX, 8));
+	hash_row("float8", "0", 0, of_number(0, 8));
+	hash_row("float8", "-0", 0, of_number(0, 8));
+	hash_row("float8", "1.5", 0, of_number(double_bits(1.5), 8));
+	hash_row("float4", "1.5", 0, of_number(double_bits(1.5), 8));
+	hash_row("float4", "0.1", 0, of_number(double_bits((double) 0.1f), 8));
+	hash_row("float8", "0.1", 0, of_number(double_bits(0.1), 8));
+	hash_row("float8", "-Infinity", 0, of_number(0xfff0000000000000u, 8));
+	hash_row("float8", "NaN", 0, of_number(0x7ff8000000000000u, 8));
+	hash_row("bool", "false", 0, of_number(0, 1));
+	hash_row("bool", "true", 0, of_number(1, 1));
+	hash_row("date", "2000-01-01", 0, of_number(0, 4));
+	hash_row("date", "2026-11-20", 0, of_number(SOME_DAY, 4));
+	hash_row("date", "1999-12-31", 0, of_number((uint32_t) -1, 4));
+	hash_row("date", "infinity", 0, of_number(INT32_MAX, 4));
+	hash_row("timestamp", "2026-11-20 12:34:56.789012", 0,
+			 of_number(SOME_DAY * DAY_USECS + noon_or_so, 8));
+	hash_row("timestamptz", "2026-11-20 14:34:56.789012+02", 0,
+			 of_number(SOME_DAY * DAY_USECS + noon_or_so, 8));
+	hash_row("timestamp", "-infinity", 0, of_number((uint64_t) INT64_MIN, 8));
+	hash_row("time", "12:34:56.789012", 0, of_number(noon_or_so, 8));
+	hash_row("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 0,
+			 of_hex("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"));
+	hash_row("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 42,
+			 of_hex("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"));
+	hash_row("text", "", 0, of_string(""));
+	hash_row("text", "bloom", 0, of_string("bloom"));
+	hash_row("text", "bloom", 42, of_string("bloom"));
+	hash_row("text", "bloom ", 0, of_string("bloom "));
+	hash_row("varchar", "bloom", 0, of_string("bloom"));
+	hash_row("name", "bloom", 0, of_string("bloom"));
+	hash_row("char(9)", "bloom", 0, of_string("bloom"));
+	hash_row("bytea", "\\x00ff00", 0, of_hex("00ff00"));
+	hash_row("golden_enum", "bloom", 0, of_string("bloom"));
+}
+
+/* XXH3 goes another way for each of these lengths. */
+static void
+length_rows(void)
+{
+	static const int lengths[] = {
+		1, 3, 4, 8, 9, 16, 17, 64, 128, 129, 240, 241, 1024, 1025, 3000
+	};
+
+	printf("-- lengths\n");
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+	{
+		Bytes		bytes = {0};
+
+		for (int j = 0; j < lengths[i]; j++)
+			bytes.data[bytes.len++] = "bloom"[j % 5];
+		printf("(%d, '%016llx', '%016llx'),\n", lengths[i],
+			   (unsigned long long) hash_key(&bytes, 0),
+			   (unsigned long long) hash_key(&bytes, 42));
+	}
+}
+
+/* ----------------------------------------------------------------
+ *							POSITIONS
+ * ----------------------------------------------------------------
+ */
+
+static void
+position_row(uint64_t hash, uint64_t m, int k)
+{
+	uint64_t	position[64];
+
+	positions(hash, m, k, position);
+	printf("('%016llx', %llu, %d, '{", (unsigned long long) hash,
+		   (unsigned long long) m, k);
+	for (int i = 0; i < k; i++)
+		printf("%s%llu", i == 0 ? "" : ",", (unsigned long long) position[i]);
+	printf("}'),\n");
+}
+
+static void
+position_rows(void)
+{
+	Bytes		five = of_number(5, 8);
+	uint64_t	hash = hash_key(&five, 0);
+
+	printf("-- positions\n");
+	position_row(hash, 64, 1);
+	position_row(hash, 64, 7);
+	position_row(hash, 192, 7);
+	position_row(hash, 1024, 7);
+	position_row(hash, 10048, 5);
+	position_row(hash, 10000000, 7);
+	position_row(hash, UINT64_C(1) << 32, 7);
+	position_row(1, 1024, 7);
+	position_row(UINT64_MAX, 1024, 7);
+	position_row(UINT64_MAX, UINT64_C(1) << 32, 64);
+}
+
+/* ----------------------------------------------------------------
+ *							FILTERS
+ * ----------------------------------------------------------------
+ */
+
+typedef struct Shape
+{
+	uint32_t	key_type;		/* of the keys, if there are any */
+	uint32_t	words;
+	int			k;
+	int64_t		seed;
+	uint64_t	capacity;
+	double		fp_prob;
+} Shape;
+
+static int
+compare(const void *a, const void *b)
+{
+	uint64_t	left = *(const uint64_t *) a;
+	uint64_t	right = *(const uint64_t *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void
+filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
+{
+	uint64_t	hashes[64];
+	Bytes		out = {0};
+	bool		as_keys = nkeys < shape.words || nkeys == 0;
+	uint64_t	count = nkeys;
+	uint8_t		bits[1024] = {0};
+
+	for (size_t i = 0; i < nkeys; i++)
+		hashes[i] = hash_key(&keys[i], (uint64_t) shape.seed);
+	qsort(hashes, nkeys, sizeof(uint64_t), compare);
+
+	if (!as_keys)
+	{
+		count = 0;
+		for (size_t i = 0; i < nkeys; i++)
+		{
+			uint64_t	position[64];
+
+			positions(hashes[i], shape.words * UINT64_C(64), shape.k, position);
+			for (int j = 0; j < shape.k; j++)
+				bits[position[j] / 8] |= 1 << position[j] % 8;
+		}
+		for (uint64_t i = 0; i < shape.words * UINT64_C(64); i++)
+			count += bits[i / 8] >> i % 8 & 1;
+	}
+
+	put(&out, 1, 1);			/* version */
+	put(&out, as_keys ? 1 : 2, 1);	/* representation */
+	put(&out, shape.k, 1);
+	put(&out, 0, 1);			/* reserved */
+	put(&out, nkeys == 0 ? 0 : shape.key_type, 4);
+	put(&out, shape.words, 4);
+	put(&out, (uint64_t) shape.seed, 8);
+	put(&out, shape.capacity, 8);
+	put(&out, double_bits(shape.fp_prob), 8);
+	put(&out, count, 8);
+	assert(out.len == 44);
+	if (as_keys)
+	{
+		for (size_t i = 0; i < nkeys; i++)
+			put(&out, hashes[i], 8);
+	}
+	else
+	{
+		memcpy(out.data + out.len, bits, shape.words * 8);
+		out.len += shape.words * 8;
+	}
+
+	/* the expression is in dollar quotes, since it may have quotes itself */
+	printf("($$%s$$, '", sql);
+	print_hex(&out);
+	printf("'),\n");
+}
+
+#define INT8OID		20
+#define TEXTOID		25
+#define BOOLOID		16
+#define FLOAT8OID	701
+#define UUIDOID		2950
+
+static void
+filter_rows(void)
+{
+	const Shape none = {0, 0, 0, 0, 0, 0};
+	const Shape thousand = {INT8OID, (1000 * 10 + 63) / 64, 5, 0, 1000, 0.01};
+	const Shape hundred = {TEXTOID, (100 * 15 + 63) / 64, 7, 42, 100, 0.001};
+	const Shape ten = {INT8OID, (10 * 10 + 63) / 64, 5, 0, 10, 0.01};
+	const Shape fitted = {FLOAT8OID, (20 * 10 + 63) / 64, 5, 0, 20, 0.01};
+	Bytes		keys[64];
+
+	printf("-- filters\n");
+	filter_row("bloom_agg(i) FROM generate_series(1, 0) AS i", none, NULL, 0);
+	filter_row("bloom_empty(1000)", thousand, NULL, 0);
+
+	for (int i = 0; i < 20; i++)
+		keys[i] = of_number(i + 1, 8);
+	filter_row("bloom_add_all(bloom_empty(1000), '{1,2,3}'::int[])",
+			   thousand, keys, 3);
+	filter_row("bloom_add_all(bloom_empty(10), '{1}'::int8[])", ten, keys, 1);
+	filter_row("bloom_add_all(bloom_empty(10), '{1,2}'::int8[])", ten, keys, 2);
+	filter_row("bloom_agg(i, 10, 0.01) FROM generate_series(1, 10) AS i",
+			   ten, keys, 10);
+
+	for (int i = 0; i < 20; i++)
+		keys[i] = of_number(double_bits((i + 1) / 2.0), 8);
+	filter_row("bloom_agg(i::float8 / 2) FROM generate_series(1, 20) AS i",
+			   fitted, keys, 20);
+
+	keys[0] = of_string("a");
+	keys[1] = of_string("b");
+	filter_row("bloom_add_all(bloom_empty(100, 0.001, 42), '{a,b}'::text[])",
+			   hundred, keys, 2);
+
+	/* by the shape's own arithmetic: half of the bits set, 2^-hashes */
+	keys[0] = of_string("bloom");
+	keys[1] = of_string("");
+	keys[2] = of_string("filter");
+	filter_row("bloom_add_all(bloom_shape(192, 3, -7), '{bloom,\"\",filter}'::text[])",
+			   (Shape) {TEXTOID, 3, 3, -7, 44, 0.125}, keys, 3);
+	keys[0] = of_number(1, 1);
+	filter_row("bloom_add(bloom_shape(64, 1), true)",
+			   (Shape) {BOOLOID, 1, 1, 0, 44, 0.5}, keys, 1);
+	keys[0] = of_hex("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11");
+	filter_row("bloom_add(bloom_shape(64, 64), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)",
+			   (Shape) {UUIDOID, 1, 64, 0, 1, 1.0 / (1ull << 32) / (1ull << 32)},
+			   keys, 1);
+}
+
+int
+main(void)
+{
+	hash_rows();
+	length_rows();
+	position_rows();
+	filter_rows();
+	return 0;
+}
