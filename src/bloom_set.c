@@ -1427,10 +1427,8 @@ GetHasher(FunctionCallInfo fcinfo, bool is_array)
 
 	if (hasher == NULL)
 	{
-		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+		Oid			type = BloomKeyTypeOfCall(fcinfo, 1);
 
-		if (!OidIsValid(type))
-			elog(ERROR, "could not determine the type of the key");
 		if (is_array)
 			type = get_base_element_type(type);
 		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,

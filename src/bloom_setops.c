@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -33,6 +34,16 @@
  * ----------------------------------------------------------------
  */
 
+/* A key type in a message. */
+static const char *
+BloomKeyTypeName(Oid key_type)
+{
+	/* a filter does not know any more */
+	if (key_type == ANYELEMENTOID)
+		return "of an extension or of a nondeterministic collation";
+	return format_type_be(key_type);
+}
+
 /*
  * BloomKeyTypeMismatch
  *		The error of a key that is of another type than the filter's keys.
@@ -43,7 +54,8 @@ BloomKeyTypeMismatch(const Bloom *filter, Oid key_type)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the Bloom filter's key type %s",
-					format_type_be(key_type), format_type_be(filter->key_type)),
+					BloomKeyTypeName(key_type),
+					BloomKeyTypeName(filter->key_type)),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
 			 errhint("Cast the key to the type of the keys in the filter.")));
 }
@@ -87,8 +99,8 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine Bloom filters of different key types"),
 				 errdetail("One filter holds keys of type %s, the other of type %s.",
-						   format_type_be(a->key_type),
-						   format_type_be(b->key_type)),
+						   BloomKeyTypeName(a->key_type),
+						   BloomKeyTypeName(b->key_type)),
 				 errhint("Cast the keys to one type when building the filters.")));
 }
 
@@ -438,7 +450,8 @@ HashOfWord(uint64 index, uint64 word)
  * BloomContentHash
  *		A hash that equal filters share.
  *
- * It is not stored anywhere, so that it may change between versions.
+ * Hash indexes and hash partitions keep it, so that it must not change.  Like
+ * the server's own, it differs between machines of different byte order.
  */
 uint64
 BloomContentHash(const Bloom *filter)
@@ -840,10 +853,14 @@ BloomIsOverfull(const Bloom *filter)
 void
 BloomWarnOverfull(const Bloom *filter)
 {
+	bool		is_saturated = BloomIsBits(filter) &&
+	filter->count == BloomBits(filter);
+
 	ereport(WARNING,
 			(errmsg("Bloom filter holds more keys than its capacity"),
-			 errdetail("It holds about %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
+			 errdetail("It holds %s %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
+					   is_saturated ? "at least" : "about",
 					   BloomCardinality(filter), filter->capacity,
 					   BloomRateNow(filter), filter->fp_prob),
-			 errhint("Name a larger capacity.")));
+			 errhint("Build the filter anew with a larger capacity; its keys cannot be moved to another.")));
 }

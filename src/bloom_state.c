@@ -170,7 +170,7 @@ BloomStateFrom(const Bloom *filter)
 Bloom *
 BloomStateOwn(const Bloom *state, MemoryContext context)
 {
-	Bloom	   *owned = MemoryContextAlloc(context, VARSIZE(state));
+	Bloom	   *owned = BloomAllocate(context, VARSIZE(state));
 
 	memcpy(owned, state, VARSIZE(state));
 	owned->pending |= BLOOM_OWNED;
@@ -352,7 +352,10 @@ static Bloom *
 ChangeableState(Bloom *state)
 {
 	if (BloomIsKeys(state))
+	{
+		BloomCheckHasShape(state);
 		return BloomStateFrom(state);
+	}
 	if (state->pending == BLOOM_NOT_A_STATE)
 		state->pending = BLOOM_NO_BATCH;
 	return state;
