@@ -27,7 +27,9 @@ PG_CONFIG = pg_config
 
 # our files have no warnings with -Wall -Wextra; the server's headers do
 PG_CFLAGS = -Wall -Wextra
-PG_CPPFLAGS = -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CPPFLAGS = \
+	-isystem $(shell $(PG_CONFIG) --includedir-server) \
+	-isystem $(shell $(PG_CONFIG) --pkgincludedir)/internal
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)

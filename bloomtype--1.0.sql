@@ -58,7 +58,7 @@ CREATE FUNCTION best_params(fp_prob float8, OUT k int, OUT bits_per_key int,
 							OUT fp_prob float8)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION best_params(float8) IS 'the smallest whole number of bits per key (1 to 64) that reaches fp_prob, the smallest number k of hashes that then still does, and the rate that they give; error 22023 unless 4.43e-14 <= fp_prob < 1';
+COMMENT ON FUNCTION best_params(float8) IS 'the smallest whole number of bits per key (1 to 64) that reaches fp_prob, the smallest number k of hashes that then still does, and the rate that they give, up to 0.3 % above fp_prob where the published table rounds; error 22023 unless 4.43e-14 <= fp_prob < 1';
 
 CREATE FUNCTION bloom_params(capacity bigint, fp_prob float8 DEFAULT 0.01,
 							 OUT bits bigint, OUT hashes int, OUT bytes bigint,
@@ -78,7 +78,7 @@ COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate 
 CREATE FUNCTION bloom_empty(capacity bigint, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_empty(bigint, float8, bigint) IS 'empty filter for capacity distinct keys (1 to 2^32 divided by the bits per key) at false-positive rate fp_prob; only filters of the same capacity, fp_prob and seed can be combined';
+COMMENT ON FUNCTION bloom_empty(bigint, float8, bigint) IS 'empty filter for capacity distinct keys (1 to 2^32 divided by the bits per key) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined';
 
 CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0)
 	RETURNS bloom
@@ -244,8 +244,8 @@ CREATE OPERATOR CLASS bloom_ops DEFAULT FOR TYPE bloom USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 bloom_hash(bloom),
 	FUNCTION 2 bloom_hash_extended(bloom, bigint);
-COMMENT ON OPERATOR CLASS bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication';
-COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication';
+COMMENT ON OPERATOR CLASS bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication; count(DISTINCT filter) would need an order';
+COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication; count(DISTINCT filter) would need an order';
 
 -- ----------------------------------------------------------------
 --							INSPECTION
@@ -281,7 +281,7 @@ CREATE FUNCTION bloom_info(filter bloom, OUT key_type regtype, OUT bits bigint,
 						   OUT fill float8, OUT bytes bigint, OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_info(bloom) IS 'what there is to know of a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits)';
+COMMENT ON FUNCTION bloom_info(bloom) IS 'what there is to know of a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null';
 
 -- ----------------------------------------------------------------
 --							AGGREGATES
@@ -334,7 +334,7 @@ BEGIN
 			 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys'),
 			('trans', ', capacity bigint, fp_prob float8',
 			 'bloom_agg_final', 'bloom_agg_combine',
-			 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys'),
+			 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys'),
 			('into_trans', ', filter bloom',
 			 'bloom_agg_final', 'bloom_agg_combine',
 			 'the Bloom filter, as it is on the first row, with the keys added; a WARNING when there were more keys than its capacity'))

@@ -144,7 +144,7 @@ bloom_in(PG_FUNCTION_ARGS)
 				 errmsg("invalid input syntax for type %s: \"%.40s\"%s",
 						"bloom", text, strlen(text) > 40 ? "..." : ""),
 				 errdetail("%s", wrong),
-				 errhint("A key beside the operators @> and <@ needs a cast to its type, as in 'key'::text; bloom_contains takes it without.")));
+				 errhint("A filter is base64, as its output shows. A key beside the operators @> and <@ needs a cast to its type, as in 'key'::text; bloom_contains takes it without.")));
 	pfree(bytes);
 	PG_RETURN_BLOOM_P(filter);
 }
@@ -315,7 +315,7 @@ ExpectedRate(float8 bits_per_key, int32 hashes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bits_per_key %g is out of range", bits_per_key),
-				 errdetail("bits_per_key must be a number greater than 0.")));
+				 errdetail("bits_per_key must be a finite number greater than 0.")));
 	if (hashes < 1 || hashes > BLOOM_MAX_HASHES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -381,26 +381,6 @@ typedef struct CallSite
 	BloomCache *cache;
 } CallSite;
 
-/* The type of the key in this argument. */
-static Oid
-KeyType(FunctionCallInfo fcinfo, int argno)
-{
-	const Node *call = fcinfo->flinfo->fn_expr;
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
-
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the key");
-	if (type == TEXTOID && IsA(call, FuncExpr))
-	{
-		Oid			before = BloomTypeTakenForText(list_nth(((const FuncExpr *) call)->args,
-															argno));
-
-		if (OidIsValid(before))
-			type = before;
-	}
-	return type;
-}
-
 static CallSite *
 GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 {
@@ -408,7 +388,7 @@ GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 
 	if (unlikely(site == NULL))
 	{
-		Oid			type = KeyType(fcinfo, key_argno);
+		Oid			type = BloomKeyTypeOfCall(fcinfo, key_argno);
 
 		if (is_array)
 			type = get_base_element_type(type);
@@ -541,7 +521,7 @@ bloom_insert(PG_FUNCTION_ARGS)
 /*
  * Does the filter in one argument possibly contain the key in the other?
  */
-static inline Datum
+static pg_attribute_always_inline Datum
 TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 {
 	CallSite   *site = GetCallSite(fcinfo, key_argno, false);
@@ -885,5 +865,7 @@ bloom_info(PG_FUNCTION_ARGS)
 	values[8] = Float8GetDatum(bits_set / (double) Max(BloomBits(filter), 1));
 	values[9] = Int64GetDatum((int64) BloomFetchSize(PG_GETARG_DATUM(0)));
 	values[10] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" : "bits");
+	if (!BloomHasShape(filter))
+		nulls[1] = nulls[2] = nulls[3] = nulls[4] = nulls[5] = nulls[8] = true;
 	return ReturnRow(fcinfo, values, nulls);
 }

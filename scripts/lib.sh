@@ -261,6 +261,13 @@ copy_postgres() {
     bindir=$work/pg$dir
     mkdir -p "$bindir"
     find -L "$dir" -maxdepth 1 -type f -exec cp -t "$bindir" {} +
+    # Tells the private paths always; Debian's own of PostgreSQL 13 never does.
+    rm "$bindir/pg_config"
+    cat >"$bindir/pg_config" <<END
+#!/bin/sh
+'$dir/pg_config' "\$@" | sed 's#^/#$work/pg/#; s#^\([-A-Z]* = \)/#\1$work/pg/#'
+END
+    chmod 755 "$bindir/pg_config"
     for dir in pkglibdir sharedir; do
         dir=$("$pg_config" --$dir)
         mkdir -p "$work/pg$dir"

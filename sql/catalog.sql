@@ -24,18 +24,18 @@ ORDER BY object COLLATE "C";
 SELECT p.oid::regprocedure AS function, provolatile, proparallel
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE prokind <> 'a' AND (provolatile <> 'i' OR proparallel <> 's')
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT p.oid::regprocedure AS aggregate, provolatile, proparallel
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE prokind = 'a' AND (provolatile <> 'i' OR proparallel <> 's')
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- Every function in C has the symbol of its name; overloads may add their type.
 SELECT p.oid::regprocedure AS function, prosrc AS symbol
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	 JOIN pg_language AS l ON l.oid = prolang
 WHERE lanname = 'c' AND prosrc <> proname
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- All are STRICT, but those that must see a null: transition and final
 -- functions, and these.
@@ -44,13 +44,13 @@ FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE prokind = 'f' AND NOT proisstrict
   AND NOT EXISTS (SELECT FROM pg_aggregate AS a
 				  WHERE p.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggserialfn, a.aggdeserialfn))
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- What a test costs: a hundred simple comparisons, so that those come first.
 SELECT p.oid::regprocedure AS test, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE proname ~ '^bloom_(contains|contained)$'
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- and what works on whole filters, but for input, output and casts
 SELECT p.oid::regprocedure AS too_cheap, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
@@ -58,7 +58,7 @@ WHERE 'bloom'::regtype = ANY (proargtypes) AND prokind = 'f' AND procost < 100
   AND NOT EXISTS (SELECT FROM pg_aggregate AS a WHERE p.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn))
   AND NOT EXISTS (SELECT FROM pg_cast AS c WHERE p.oid = c.castfunc)
   AND NOT EXISTS (SELECT FROM pg_type AS t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend))
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- Operators, their commutators and negators, and estimators.
 SELECT o.oid::regoperator AS operator, oprcode::oid::regprocedure AS function, oprcom::regoperator AS commutator, oprnegate::regoperator AS negator,
@@ -95,7 +95,7 @@ FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	 replace(typname, 'anyelement', 'any') AS type
 WHERE p.proname = 'bloom_agg'
   AND s.proname <> CASE WHEN p.proargtypes[1] = 'bloom'::regtype THEN 'bloom_agg_into_trans_' ELSE 'bloom_agg_trans_' END || type
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- The type.
 SELECT typlen, typbyval, typalign, typstorage, typcategory, typispreferred, typinput, typoutput, typreceive, typsend
@@ -110,7 +110,7 @@ SELECT p.oid::regprocedure AS function, lanname
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	 JOIN pg_language AS l ON l.oid = prolang
 WHERE lanname NOT IN ('c', 'internal') AND proconfig IS NULL
-ORDER BY 1::text COLLATE "C";
+ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- Every operator class in this database, ours among them, is complete.
 SELECT count(*) > 100 AS many, count(*) FILTER (WHERE NOT amvalidate(oid)) AS incomplete FROM pg_opclass;

@@ -66,3 +66,11 @@ SELECT f FROM filters ORDER BY f;
 SELECT opcname, amvalidate(oc.oid)
 FROM pg_opclass AS oc JOIN pg_type AS t ON t.oid = oc.opcintype
 WHERE typname = 'bloom' ORDER BY opcname COLLATE "C";
+
+-- Hash indexes and hash partitions keep the hashes, so that they must not
+-- change.  (These are of little-endian machines.)
+SELECT name, bloom_hash(f), bloom_hash_extended(f, 0), bloom_hash_extended(f, 42)
+FROM (SELECT 'empty' AS name, bloom_empty(1000) AS f
+	  UNION ALL SELECT 'keys', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 10) AS i
+	  UNION ALL SELECT 'dense keys', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 150) AS i
+	  UNION ALL SELECT 'bits', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 1000) AS i) AS s;

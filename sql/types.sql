@@ -145,6 +145,34 @@ FROM (SELECT bloom_agg(pg_temp.folded(w), 1000, 0.01) AS f FROM words
 SELECT :key_type AS key_type, (SELECT count(*) FROM words WHERE w = pg_temp.folded(w)) AS words
 FROM (SELECT bloom_agg(pg_temp.folded(w), 1000, 0.01) AS f FROM words) AS s;
 
+-- citext, where it is installed: a type of its own equality, which the parser
+-- would rather take for text.
+SELECT count(*) > 0 AS has_citext FROM pg_available_extensions WHERE name = 'citext' \gset
+\if :has_citext
+	CREATE EXTENSION citext;
+	CREATE FUNCTION pg_temp.citext_keys(OUT by_aggregate boolean, OUT by_function boolean, OUT by_operator boolean, OUT added boolean,
+										OUT in_array boolean, OUT other boolean, OUT distinct_keys bigint)
+	LANGUAGE sql AS $$
+		SELECT f @> p, bloom_contains(f, p), p <@ g,
+			   bloom_contains(bloom_add(bloom_empty(1000), a), p),
+			   bloom_contains_all(f, '{BLOOM,Filter}'::citext[]),
+			   bloom_contains(f, o), bloom_cardinality(f)
+		FROM (SELECT bloom_agg(k, 1000, 0.01) AS f, bloom_agg(k) AS g
+			  FROM unnest('{Bloom,FILTER,bloom}'::citext[]) AS k OFFSET 0) AS s,
+			 unnest('{Bloom}'::citext[], '{bLOOM}'::citext[], '{other}'::citext[]) AS probes (a, p, o)
+	$$;
+\else
+	-- what servers with citext say
+	CREATE FUNCTION pg_temp.citext_keys(OUT by_aggregate boolean, OUT by_function boolean, OUT by_operator boolean, OUT added boolean,
+										OUT in_array boolean, OUT other boolean, OUT distinct_keys bigint)
+	LANGUAGE sql AS $$ SELECT true, true, true, true, true, false, 2::bigint $$;
+\endif
+SELECT * FROM pg_temp.citext_keys();
+DROP FUNCTION pg_temp.citext_keys();
+SET client_min_messages = warning;
+DROP EXTENSION IF EXISTS citext;
+RESET client_min_messages;
+
 -- A collation that cannot be determined.
 \set VERBOSITY sqlstate
 SELECT bloom_empty(10) @> (a.x || b.y) FROM (SELECT 'a' COLLATE "C" AS x) AS a, (SELECT 'b' COLLATE "POSIX" AS y) AS b;

@@ -34,6 +34,7 @@
 #include "nodes/primnodes.h"
 #include "utils/date.h"
 #include "utils/expandeddatum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
@@ -59,8 +60,8 @@ StateContext(FunctionCallInfo fcinfo)
 	if (unlikely(!AggCheckCallContext(fcinfo, &context)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("function %u is called outside of an aggregate",
-						fcinfo->flinfo->fn_oid),
+				 errmsg("%s is called outside of an aggregate",
+						get_func_name(fcinfo->flinfo->fn_oid)),
 				 errhint("Use bloom_add, bloom_union or bloom_intersect for single values.")));
 	return context;
 }

@@ -117,7 +117,9 @@ IsSliceable(Datum datum)
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 		return false;
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
-	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+	/* VARATT_EXTERNAL_IS_COMPRESSED, which compares numbers of unlike sign */
+	return VARATT_EXTERNAL_GET_EXTSIZE(pointer) >=
+		(uint32) (pointer.va_rawsize - VARHDRSZ);
 }
 
 /*
@@ -272,14 +274,15 @@ IsWorthWhole(const CacheEntry *entry, Size size)
 static void
 FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored, Size size)
 {
-	MemoryContext oldcontext;
+	const Bloom *filter;
 
 	while (cache->bytes > 0 && cache->bytes + size > CACHE_BYTES)
 		DropWhole(cache, OldestEntry(cache, true));
 
-	oldcontext = MemoryContextSwitchTo(cache->context);
-	entry->whole = unconstify(Bloom *, BloomFetch(stored));
-	MemoryContextSwitchTo(oldcontext);
+	filter = BloomFetch(stored);
+	entry->whole = BloomAllocate(cache->context, VARSIZE(filter));
+	memcpy(entry->whole, filter, VARSIZE(filter));
+	pfree(unconstify(Bloom *, filter));
 	cache->bytes += VARSIZE(entry->whole);
 }
 

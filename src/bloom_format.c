@@ -10,12 +10,18 @@
 #include "postgres.h"
 
 #include <math.h>
+#ifndef WIN32
+#include <sys/mman.h>
+#endif
 
 #include "access/transam.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 
 #include "bloom_format.h"
+
+/* The usual size of huge pages; only a guess is needed */
+#define HUGE_PAGE_SIZE	(2 * 1024 * 1024)
 
 /* Size of the header outside of the server */
 #define ENCODED_HEADER_SIZE		(BLOOM_HEADER_SIZE - VARHDRSZ)
@@ -120,6 +126,31 @@ BloomShapeOf(const Bloom *filter)
  */
 
 /*
+ * BloomAllocate
+ *		Memory for a filter.
+ *
+ * A large filter is read and written all over, and more often than not waits
+ * for the page table as well as for the memory itself.  So we ask for huge
+ * pages, before any is touched.  It is not an error if there are none.
+ */
+void *
+BloomAllocate(MemoryContext context, Size size)
+{
+	void	   *memory = MemoryContextAlloc(context, size);
+
+#ifdef MADV_HUGEPAGE
+	if (size >= 2 * HUGE_PAGE_SIZE)
+	{
+		uintptr_t	start = TYPEALIGN(HUGE_PAGE_SIZE, memory);
+		uintptr_t	end = TYPEALIGN_DOWN(HUGE_PAGE_SIZE, (char *) memory + size);
+
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+	}
+#endif
+	return memory;
+}
+
+/*
  * BloomMake
  *		A filter with room for this many bytes of content, all zero.
  *
@@ -130,8 +161,9 @@ BloomMake(const BloomShape *shape, Oid key_type,
 		  BloomRepresentation representation, Size nbytes)
 {
 	Size		size = BLOOM_HEADER_SIZE + nbytes;
-	Bloom	   *filter = palloc0(size);
+	Bloom	   *filter = BloomAllocate(CurrentMemoryContext, size);
 
+	memset(filter, 0, size);
 	SET_VARSIZE(filter, size);
 	filter->version = BLOOM_VERSION;
 	filter->representation = representation;
@@ -186,7 +218,7 @@ BloomMakeLike(const Bloom *like, BloomRepresentation representation,
 Bloom *
 BloomCopy(const Bloom *filter)
 {
-	Bloom	   *copy = palloc(VARSIZE(filter));
+	Bloom	   *copy = BloomAllocate(CurrentMemoryContext, VARSIZE(filter));
 
 	memcpy(copy, filter, VARSIZE(filter));
 	return copy;

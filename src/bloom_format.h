@@ -114,6 +114,8 @@ extern BloomShape BloomShapeForCapacity(int64 capacity, double fp_prob,
 extern BloomShape BloomShapeExplicit(int64 bits, int32 hashes, int64 seed);
 extern BloomShape BloomShapeOf(const Bloom *filter);
 
+extern void *BloomAllocate(MemoryContext context, Size size);
+
 extern Bloom *BloomMake(const BloomShape *shape, Oid key_type,
 						BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomMakeEmpty(const BloomShape *shape);

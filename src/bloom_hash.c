@@ -193,15 +193,19 @@ BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 void
 BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 {
+	Oid			base = getBaseType(type);
+
 	if (BloomHasherTryInit(hasher, type, collation))
 		return;
-	if (type_is_collatable(getBaseType(type)))
+	if (type_is_collatable(base))
 		CheckCollation(collation);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
 			 errmsg("could not identify an extended hash function for type %s",
 					format_type_be(type)),
 			 errdetail("A Bloom filter holds hashes of its keys."),
+			 base == RECORDOID ?
+			 errhint("Cast the row to a named composite type.") :
 			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
 }
 
@@ -231,6 +235,29 @@ BloomTypeTakenForText(const Node *key)
 		!OidIsValid(lookup_type_cache(base, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
 		return InvalidOid;
 	return base;
+}
+
+/*
+ * BloomKeyTypeOfCall
+ *		The type of the key in an argument of a function call.
+ */
+Oid
+BloomKeyTypeOfCall(FunctionCallInfo fcinfo, int argno)
+{
+	const Node *call = fcinfo->flinfo->fn_expr;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of the key");
+	if (type == TEXTOID && IsA(call, FuncExpr))
+	{
+		Oid			before = BloomTypeTakenForText(list_nth(((const FuncExpr *) call)->args,
+															argno));
+
+		if (OidIsValid(before))
+			type = before;
+	}
+	return type;
 }
 
 /*

@@ -67,6 +67,7 @@ typedef struct BloomArrayKeys
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
 extern Oid	BloomTypeTakenForText(const Node *key);
+extern Oid	BloomKeyTypeOfCall(FunctionCallInfo fcinfo, int argno);
 extern uint64 BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed);
 
 extern BloomArrayKeys BloomHashArray(const BloomHasher *hasher,
@@ -134,7 +135,7 @@ BloomHashFloat64(float8 value, uint64 seed)
  * BloomHashDatum
  *		Hash a key, without a call for the commonest types.
  */
-static inline uint64
+static pg_attribute_always_inline uint64
 BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
 {
 	switch (hasher->kind)

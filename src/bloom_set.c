@@ -1443,10 +1443,8 @@ GetCallSite(FunctionCallInfo fcinfo, bool is_array)
 
 	if (site == NULL)
 	{
-		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+		Oid			type = BloomKeyTypeOfCall(fcinfo, 1);
 
-		if (!OidIsValid(type))
-			elog(ERROR, "could not determine the type of the key");
 		if (is_array)
 			type = get_base_element_type(type);
 		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,

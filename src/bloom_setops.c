@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -34,19 +35,29 @@
  */
 
 /*
- * BloomCheckKeyType
- *		An error, unless the filter can hold keys of this key type.
+ * A key type in a message.
+ *
+ * A filter does not know more of keys of an extension's type, or of text under
+ * a nondeterministic collation.
+ */
+static const char *
+KeyTypeName(Oid key_type)
+{
+	return key_type == ANYELEMENTOID ? "\"other\"" : format_type_be(key_type);
+}
+
+/*
+ * BloomKeyTypeMismatch
+ *		The error of a key that is of another type than the filter's keys.
  */
 void
-BloomCheckKeyType(const Bloom *filter, Oid key_type)
+BloomKeyTypeMismatch(const Bloom *filter, Oid key_type)
 {
-	if (likely(filter->key_type == key_type) ||
-		filter->key_type == InvalidOid || key_type == InvalidOid)
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the Bloom filter's key type %s",
-					format_type_be(key_type), format_type_be(filter->key_type)),
+					KeyTypeName(key_type),
+					KeyTypeName(filter->key_type)),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
 			 errhint("Cast the key to the type of the keys in the filter.")));
 }
@@ -90,8 +101,8 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine Bloom filters of different key types"),
 				 errdetail("One filter holds keys of type %s, the other of type %s.",
-						   format_type_be(a->key_type),
-						   format_type_be(b->key_type)),
+						   KeyTypeName(a->key_type),
+						   KeyTypeName(b->key_type)),
 				 errhint("Cast the keys to one type when building the filters.")));
 }
 
@@ -441,7 +452,8 @@ HashOfWord(uint64 index, uint64 word)
  * BloomContentHash
  *		A hash that equal filters share.
  *
- * It is not stored anywhere, so that it may change between versions.
+ * Hash indexes and hash partitions keep it, so that it must not change.  Like
+ * the server's own, it differs between machines of different byte order.
  */
 uint64
 BloomContentHash(const Bloom *filter)
@@ -843,10 +855,14 @@ BloomIsOverfull(const Bloom *filter)
 void
 BloomWarnOverfull(const Bloom *filter)
 {
+	bool		is_saturated = BloomIsBits(filter) &&
+	filter->count == BloomBits(filter);
+
 	ereport(WARNING,
 			(errmsg("Bloom filter holds more keys than its capacity"),
-			 errdetail("It holds about %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
+			 errdetail("It holds %s %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
+					   is_saturated ? "at least" : "about",
 					   BloomCardinality(filter), filter->capacity,
 					   BloomRateNow(filter), filter->fp_prob),
-			 errhint("Name a larger capacity.")));
+			 errhint("Build the filter anew with a larger capacity; its keys cannot be moved to another.")));
 }

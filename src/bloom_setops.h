@@ -15,7 +15,7 @@
 #include "bloom_bits.h"
 #include "bloom_format.h"
 
-extern void BloomCheckKeyType(const Bloom *filter, Oid key_type);
+extern void BloomKeyTypeMismatch(const Bloom *filter, Oid key_type);
 extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
@@ -41,6 +41,18 @@ extern double BloomUnionCardinality(const Bloom *a, const Bloom *b);
 extern double BloomRateNow(const Bloom *filter);
 extern bool BloomIsOverfull(const Bloom *filter);
 extern void BloomWarnOverfull(const Bloom *filter);
+
+/*
+ * BloomCheckKeyType
+ *		An error, unless the filter can hold keys of this key type.
+ */
+static inline void
+BloomCheckKeyType(const Bloom *filter, Oid key_type)
+{
+	if (unlikely(filter->key_type != key_type &&
+				 OidIsValid(filter->key_type) && OidIsValid(key_type)))
+		BloomKeyTypeMismatch(filter, key_type);
+}
 
 /*
  * Does the filter possibly hold a key of this hash?  The caller has checked

@@ -19,6 +19,12 @@
 
 #include "common/base64.h"
 
+/* PostgreSQL 14 put the compression method beside the stored size */
+#if PG_VERSION_NUM < 140000
+#define VARATT_EXTERNAL_GET_EXTSIZE(toast_pointer) \
+	((uint32) (toast_pointer).va_extsize)
+#endif
+
 /*
  * Soft errors came with PostgreSQL 16: an input function reports bad input to
  * its caller, if that has asked for it.

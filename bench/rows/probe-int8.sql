@@ -1,6 +1,6 @@
 -- The filter holds the last tenth of the table's keys, and others up to its
 -- capacity: so a tenth of the rows pass, or less where the capacity is small.
--- title: probe, constant filter of 1000000 int8
+-- title: probe, constant filter of 10^6 int8
 -- setup:
 SELECT bench_keys('int8', :rows);
 SELECT bench_make_filter('int8', 1000000, :rows / 10 * 9 + 1);

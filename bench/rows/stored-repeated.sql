@@ -1,4 +1,5 @@
--- The same filter, as a constant and from its row, for each of 10^6 events.
+-- The same filter, as a constant and from its row, for each of 10^6 events, in
+-- the same join.  The CASE keeps the constant's test in its place.
 -- each: mb = 1 10 100
 -- title: 10^6 events against a stored filter of :mb MB
 -- setup:
@@ -16,9 +17,9 @@ VACUUM ANALYZE seen;
 DELETE FROM bench_filters WHERE name = 'seen';
 INSERT INTO bench_filters SELECT 'seen', filter FROM seen;
 PREPARE probe AS
-SELECT count(*) FROM events JOIN (SELECT day FROM seen OFFSET 0) AS s USING (day)
-WHERE bench_filter('seen') @> events.k;
+SELECT count(*) FROM events JOIN seen USING (day)
+WHERE CASE WHEN seen.day IS NOT NULL THEN bench_filter('seen') END @> events.k;
 -- ours: joined
 SELECT count(*) FROM events JOIN seen USING (day) WHERE seen.filter @> events.k;
--- against: the constant filter, and a join of the day alone | at most 1.2
+-- against: the constant filter | at most 1.2
 EXECUTE probe;

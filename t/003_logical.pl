@@ -1,0 +1,76 @@
+# Logical replication: rows of a table with no key are found by all of their
+# columns, which needs the equality of filters.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $publisher = PostgreSQL::Test::Cluster->new('publisher');
+$publisher->init(allows_streaming => 'logical');
+$publisher->start;
+my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
+$subscriber->init;
+$subscriber->start;
+
+# Binary transfer came with PostgreSQL 14.
+my @formats = ('text');
+push @formats, 'binary'
+  if $publisher->safe_psql('postgres', "SELECT current_setting('server_version_num')::int >= 140000") eq 't';
+
+for my $node ($publisher, $subscriber)
+{
+	$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+}
+
+for my $format (@formats)
+{
+	my $table = "filters_$format";
+	$_->safe_psql('postgres', "CREATE TABLE $table (f bloom, n int); ALTER TABLE $table REPLICA IDENTITY FULL")
+	  for $publisher, $subscriber;
+
+	# what the first copy takes along
+	$publisher->safe_psql('postgres', qq{
+		INSERT INTO $table SELECT bloom_agg(i, 10000, 0.01), 1 FROM generate_series(1, 100) AS i;
+		INSERT INTO $table SELECT bloom_agg(i, 100000, 0.01), 2 FROM generate_series(1, 30000) AS i;
+		INSERT INTO $table SELECT bloom_agg(i), 3 FROM generate_series(1, 0) AS i;
+		INSERT INTO $table VALUES (NULL, 4);
+		CREATE PUBLICATION pub_$format FOR TABLE $table});
+	my $connection = $publisher->connstr . ' dbname=postgres';
+	my $with = $format eq 'binary' ? 'WITH (binary = true)' : '';
+	$subscriber->safe_psql('postgres',
+		"CREATE SUBSCRIPTION sub_$format CONNECTION '$connection' PUBLICATION pub_$format $with");
+	$subscriber->poll_query_until('postgres',
+		q{SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate NOT IN ('r', 's')})
+	  or die 'no initial synchronization';
+
+	my $query = qq{SELECT n, md5(f::bytea), f @> 1, f @> -1 FROM $table ORDER BY n, md5(f::bytea)};
+	is($subscriber->safe_psql('postgres', $query), $publisher->safe_psql('postgres', $query),
+		"$format: the table was copied");
+
+	# rows that differ in their filters only, updated and deleted
+	$publisher->safe_psql('postgres', qq{
+		INSERT INTO $table SELECT bloom_agg(i, 10000, 0.01), 5 FROM generate_series(2, 101) AS i;
+		INSERT INTO $table SELECT bloom_agg(i, 10000, 0.01), 5 FROM generate_series(3, 102) AS i;
+		UPDATE $table SET f = bloom_add(f, -1) WHERE n <= 2;
+		UPDATE $table SET n = 6 WHERE f @> 102 AND NOT f @> 2 AND n = 5;
+		DELETE FROM $table WHERE n = 3});
+	$publisher->wait_for_catchup("sub_$format");
+	my $expected = $publisher->safe_psql('postgres', $query);
+	like($expected, qr/^1\|\w+\|t\|t\n2\|\w+\|t\|t\n4\|\|\|\n5\|\w+\|f\|f\n6\|\w+\|f\|f$/,
+		"$format: the publisher has what it should");
+	is($subscriber->safe_psql('postgres', $query), $expected,
+		"$format: rows were found by their filters, updated and deleted");
+
+	$publisher->safe_psql('postgres', "UPDATE $table SET f = NULL; DELETE FROM $table");
+	$publisher->wait_for_catchup("sub_$format");
+	is($subscriber->safe_psql('postgres', "SELECT count(*) FROM $table"), '0', "$format: all rows were deleted");
+}
+
+unlike(slurp_file($subscriber->logfile), qr/could not identify an equality operator|terminated by signal/,
+	'no apply worker failed');
+
+$subscriber->stop('fast');
+$publisher->stop('fast');
+done_testing();
