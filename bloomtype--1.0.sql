@@ -490,6 +490,8 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 AS $$
 #variable_conflict use_column
 BEGIN
+	-- complains if it is no set
+	PERFORM FROM @extschema@.bloom_set_params(set, at);
 	RETURN QUERY EXECUTE pg_catalog.format($query$
 		WITH part AS MATERIALIZED (
 			SELECT r.shard, r.slice, @extschema@.bloom_cardinality(r.filter) AS keys,

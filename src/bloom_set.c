@@ -106,6 +106,7 @@
 #define SHARDS_PER_RANGE	1024
 
 #define MAX_SLICES			1000
+#define MAX_KEEP			(INT64CONST(1000) * 365 * USECS_PER_DAY)
 
 /* How often rows may come or go between two statements */
 #define MAX_TRIES			100
@@ -251,19 +252,18 @@ MixedCapacity(int64 bits, int hashes, double fp_prob)
 static void
 SizeShards(SetParams *params, int64 capacity, double fp_prob)
 {
-	/* checks fp_prob and that capacity is positive */
-	BloomShape	small = BloomShapeForCapacity(Min(capacity, 1000), fp_prob, 0);
 	double		most = 0;
 	double		shards;
 
 	if (capacity <= SHARD_BITS)
-		small = BloomShapeForCapacity(capacity, fp_prob, 0);
-	if (capacity <= SHARD_BITS && small.bits <= SHARD_BITS)
 	{
+		BloomShape	small = BloomShapeForCapacity(capacity, fp_prob, 0);
+
 		params->shards = 1;
 		params->bits = small.bits;
 		params->hashes = small.hashes;
-		return;
+		if (small.bits <= SHARD_BITS)
+			return;
 	}
 
 	params->bits = SHARD_BITS;
@@ -307,9 +307,15 @@ SliceRate(const SetParams *params)
 	return params->fp_prob / (params->slices + 1);
 }
 
+/* Microseconds, or -1 for what is negative or more than MAX_KEEP. */
 static int64
 IntervalToMicroseconds(const Interval *span)
 {
+	double		days = span->day + (double) span->month * DAYS_PER_MONTH;
+	double		microseconds = (double) span->time + days * USECS_PER_DAY;
+
+	if (microseconds < 0 || microseconds > MAX_KEEP)
+		return -1;
 	return span->time +
 		(span->day + (int64) span->month * DAYS_PER_MONTH) * USECS_PER_DAY;
 }
@@ -741,7 +747,6 @@ typedef struct SetCall
 	/* the shards that were added to */
 	double		shards_written;
 	double		keys_written;
-	const Bloom *fullest;
 
 	/* of the range that is being worked on */
 	KeyGroup	   *groups;
@@ -1303,11 +1308,11 @@ AddKeys(SetCall *call)
 
 /*
  * Warn of a set that holds more keys than it is sized for, as far as the
- * shards tell that this call has written to.
+ * shards tell that this call has written to.  True: there was a warning.
  *
  * The number of keys in a shard varies by chance, and is an estimate besides.
  */
-static void
+static bool
 WarnIfOverfullSet(const SetCall *call)
 {
 	const BloomSet *set = call->set;
@@ -1319,7 +1324,7 @@ WarnIfOverfullSet(const SetCall *call)
 
 	if (call->keys_written <= expected +
 		OVERFULL_ERRORS * sqrt(call->shards_written * variance))
-		return;
+		return false;
 	ereport(WARNING,
 			(errmsg("Bloom set \"%s\" holds more keys than its capacity",
 					get_rel_name(set->relid)),
@@ -1329,6 +1334,7 @@ WarnIfOverfullSet(const SetCall *call)
 					   SliceCapacity(&set->params),
 					   set->params.keeps_all ? "is" : "has each time slice"),
 			 errhint("bloom_set_info tells the rate of false positives. Make a set of a larger capacity.")));
+	return true;
 }
 
 /* ----------------------------------------------------------------
@@ -1376,17 +1382,24 @@ bloom_set_create(PG_FUNCTION_ARGS)
 		keep = DatumGetCString(DirectFunctionCall1(interval_out,
 												   IntervalPGetDatum(span)));
 		params.keep = IntervalToMicroseconds(span);
-		if (params.keep < params.slices ||
-			params.keep > INT64CONST(1000) * 365 * USECS_PER_DAY)
+		if (params.keep < params.slices)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("keep %s is out of range", keep),
-					 errdetail("keep must be at least a microsecond for each slice, and at most 1000 years.")));
+					 errdetail("keep must be at least a microsecond for each slice, and at most 365000 days.")));
 	}
 	/* checks fp_prob as the caller wrote it */
 	(void) BloomShapeForCapacity(1, params.fp_prob, 0);
 	if (params.capacity < 1)
 		(void) BloomShapeForCapacity(params.capacity, params.fp_prob, 0);
+	if (SliceRate(&params) < BloomMinFpProb())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fp_prob %g is out of range for a set of %d slices",
+						params.fp_prob, params.slices),
+				 errdetail("Each of %d live time slices would have to have fp_prob %.3g; at least %.3g can be had.",
+						   params.slices + 1, SliceRate(&params),
+						   BloomMinFpProb())));
 	SizeShards(&params, SliceCapacity(&params), SliceRate(&params));
 
 	table = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(0)));
@@ -1419,36 +1432,42 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(relid);
 }
 
-/* What a call site knows of its keys' type. */
-static const BloomHasher *
-GetHasher(FunctionCallInfo fcinfo, bool is_array)
+/* What a call site knows */
+typedef struct CallSite
 {
-	BloomHasher *hasher = fcinfo->flinfo->fn_extra;
+	BloomHasher hasher;
+	bool		warned;
+} CallSite;
 
-	if (hasher == NULL)
+static CallSite *
+GetCallSite(FunctionCallInfo fcinfo, bool is_array)
+{
+	CallSite   *site = fcinfo->flinfo->fn_extra;
+
+	if (site == NULL)
 	{
 		Oid			type = BloomKeyTypeOfCall(fcinfo, 1);
 
 		if (is_array)
 			type = get_base_element_type(type);
-		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-									sizeof(BloomHasher));
-		BloomHasherInit(hasher, type, PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = hasher;
+		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+									  sizeof(CallSite));
+		BloomHasherInit(&site->hasher, type, PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra = site;
 	}
-	return hasher;
+	return site;
 }
 
 /*
  * Add hashes to a set, or only look for them.
  */
 static SetCall
-RunCall(BloomSet *set, const BloomHasher *hasher, const uint64 *hashes,
-		uint64 nhashes, TimestampTz at, bool add)
+RunCall(BloomSet *set, CallSite *site, const uint64 *hashes, uint64 nhashes,
+		TimestampTz at, bool add)
 {
 	SetCall		call;
 
-	BeginCall(&call, set, hasher, hashes, nhashes, at, !add);
+	BeginCall(&call, set, &site->hasher, hashes, nhashes, at, !add);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	set->users++;
@@ -1464,8 +1483,8 @@ RunCall(BloomSet *set, const BloomHasher *hasher, const uint64 *hashes,
 		set->users--;
 	}
 	PG_END_TRY();
-	if (add)
-		WarnIfOverfullSet(&call);
+	if (!site->warned)
+		site->warned = WarnIfOverfullSet(&call);
 	SPI_finish();
 	return call;
 }
@@ -1480,14 +1499,14 @@ bloom_set_add(PG_FUNCTION_ARGS)
 {
 	BloomSet   *set = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	const BloomHasher *hasher;
+	CallSite   *site;
 	uint64		hash;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	hasher = GetHasher(fcinfo, false);
-	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), 0);
-	PG_RETURN_BOOL(RunCall(set, hasher, &hash, 1, at, true).keys[0].fresh);
+	site = GetCallSite(fcinfo, false);
+	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1), 0);
+	PG_RETURN_BOOL(RunCall(set, site, &hash, 1, at, true).keys[0].fresh);
 }
 
 /*
@@ -1500,7 +1519,7 @@ bloom_set_add_all(PG_FUNCTION_ARGS)
 {
 	BloomSet   *set = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	const BloomHasher *hasher;
+	CallSite   *site;
 	BloomArrayKeys keys;
 	SetCall		call;
 	bool	   *fresh;
@@ -1508,9 +1527,9 @@ bloom_set_add_all(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	hasher = GetHasher(fcinfo, true);
-	keys = BloomHashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), 0);
-	call = RunCall(set, hasher, keys.hashes, keys.nkeys, at, true);
+	site = GetCallSite(fcinfo, true);
+	keys = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1), 0);
+	call = RunCall(set, site, keys.hashes, keys.nkeys, at, true);
 
 	fresh = palloc0(Max(keys.nkeys, 1) * sizeof(bool));
 	for (uint64 i = 0; i < keys.nkeys; i++)
@@ -1533,14 +1552,14 @@ bloom_set_contains(PG_FUNCTION_ARGS)
 {
 	BloomSet   *set = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	const BloomHasher *hasher;
+	CallSite   *site;
 	uint64		hash;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	hasher = GetHasher(fcinfo, false);
-	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), 0);
-	PG_RETURN_BOOL(RunCall(set, hasher, &hash, 1, at, false).keys[0].seen);
+	site = GetCallSite(fcinfo, false);
+	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1), 0);
+	PG_RETURN_BOOL(RunCall(set, site, &hash, 1, at, false).keys[0].seen);
 }
 
 /*
@@ -1555,15 +1574,15 @@ bloom_set_contains_all(PG_FUNCTION_ARGS)
 {
 	BloomSet   *set = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	const BloomHasher *hasher;
+	CallSite   *site;
 	BloomArrayKeys keys;
 	SetCall		call;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	hasher = GetHasher(fcinfo, true);
-	keys = BloomHashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), 0);
-	call = RunCall(set, hasher, keys.hashes, keys.nkeys, at, false);
+	site = GetCallSite(fcinfo, true);
+	keys = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1), 0);
+	call = RunCall(set, site, keys.hashes, keys.nkeys, at, false);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		if (!call.keys[i].seen)
@@ -1624,8 +1643,10 @@ bloom_set_params(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	keep.time = params->keep;
-	slice.time = set->slice_length;
+	keep.day = params->keep / USECS_PER_DAY;
+	keep.time = params->keep % USECS_PER_DAY;
+	slice.day = set->slice_length / USECS_PER_DAY;
+	slice.time = set->slice_length % USECS_PER_DAY;
 
 	values[0] = Int64GetDatum(params->capacity);
 	values[1] = Float8GetDatum(params->fp_prob);

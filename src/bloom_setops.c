@@ -34,14 +34,16 @@
  * ----------------------------------------------------------------
  */
 
-/* A key type in a message. */
+/*
+ * A key type in a message.
+ *
+ * A filter does not know more of keys of an extension's type, or of text under
+ * a nondeterministic collation.
+ */
 static const char *
-BloomKeyTypeName(Oid key_type)
+KeyTypeName(Oid key_type)
 {
-	/* a filter does not know any more */
-	if (key_type == ANYELEMENTOID)
-		return "of an extension or of a nondeterministic collation";
-	return format_type_be(key_type);
+	return key_type == ANYELEMENTOID ? "\"other\"" : format_type_be(key_type);
 }
 
 /*
@@ -54,8 +56,8 @@ BloomKeyTypeMismatch(const Bloom *filter, Oid key_type)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the Bloom filter's key type %s",
-					BloomKeyTypeName(key_type),
-					BloomKeyTypeName(filter->key_type)),
+					KeyTypeName(key_type),
+					KeyTypeName(filter->key_type)),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
 			 errhint("Cast the key to the type of the keys in the filter.")));
 }
@@ -99,8 +101,8 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine Bloom filters of different key types"),
 				 errdetail("One filter holds keys of type %s, the other of type %s.",
-						   BloomKeyTypeName(a->key_type),
-						   BloomKeyTypeName(b->key_type)),
+						   KeyTypeName(a->key_type),
+						   KeyTypeName(b->key_type)),
 				 errhint("Cast the keys to one type when building the filters.")));
 }
 

@@ -264,35 +264,33 @@ Bloom *
 BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 {
 	bool		is_owned = (state->pending & BLOOM_OWNED) != 0;
+	bool		as_table = BloomHoldsAsKeys(state->words, state->count);
+	MemoryContext oldcontext = CurrentMemoryContext;
 	Bloom	   *grown;
-	Bloom	   *owned;
 
 	Assert(BloomIsTable(state));
 	CHECK_FOR_INTERRUPTS();
-	if (BloomHoldsAsKeys(state->words, state->count))
-	{
-		if (is_owned && BloomHasBatch(state))
-			return GrowOwnedTable(state);
-		grown = GrowTable(state);
-	}
-	else
-	{
-		if (when_full == BLOOM_FAIL_WHEN_FULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many distinct keys to collect without a capacity"),
-					 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
-							   (uint64) MAX_COLLECTED_WORDS),
-					 errhint("Name a capacity: (key, capacity, fp_prob).")));
-		grown = BloomStateToBits(state);
-	}
+	if (!as_table && when_full == BLOOM_FAIL_WHEN_FULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many distinct keys to collect without a capacity"),
+				 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
+						   (uint64) MAX_COLLECTED_WORDS),
+				 errhint("Name a capacity: (key, capacity, fp_prob).")));
 
-	if (!is_owned)
-		return grown;
-	owned = BloomStateOwn(grown, GetMemoryChunkContext(state));
-	pfree(grown);
-	pfree(state);
-	return owned;
+	if (as_table && is_owned && BloomHasBatch(state))
+		return GrowOwnedTable(state);
+
+	if (is_owned)
+		MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	grown = as_table ? GrowTable(state) : BloomStateToBits(state);
+	MemoryContextSwitchTo(oldcontext);
+	if (is_owned)
+	{
+		grown->pending |= BLOOM_OWNED;
+		pfree(state);
+	}
+	return grown;
 }
 
 /* ----------------------------------------------------------------

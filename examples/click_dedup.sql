@@ -1,0 +1,127 @@
+--
+-- click_dedup.sql
+--		Count clicks exactly once, though messages arrive twice.
+--
+-- Messages about clicks come from a queue that delivers each at least once.
+-- Some users click twice within seconds, and the page then sends its message
+-- twice; and some messages are delivered again hours later.  A set that keeps
+-- a day tells which messages are new.  In any database of a server that has
+-- bloomtype installed:
+--
+--		psql -X -f examples/click_dedup.sql
+--
+-- Everything is temporary.  Every number that is printed is computed here, and
+-- at the end an error is raised if a promise was not kept.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset pager off
+\pset footer off
+SET client_min_messages = warning;
+
+CREATE EXTENSION IF NOT EXISTS bloomtype;
+
+-- Three days of clicks: 100,000 messages, and when each arrives.  The random
+-- numbers are hashes, so that they are the same in every run.
+CREATE FUNCTION pg_temp.random(i int, what int) RETURNS float8
+LANGUAGE sql RETURN (hashint8extended(i, what) & 1048575) / 1048576.0;
+
+CREATE TEMP TABLE message AS
+SELECT md5(i::text)::uuid AS id, (pg_temp.random(i, 1) * 5000)::int AS usr,
+	   (pg_temp.random(i, 2) * 20)::int AS ad,
+	   timestamptz '2026-01-01 00:00Z' + i * interval '2.592 s' AS sent
+FROM generate_series(1, 100000) AS i;
+
+CREATE TEMP TABLE arrival AS
+SELECT *, floor(extract(epoch FROM arrived - timestamptz '2026-01-01 00:00Z') / 600)::int AS batch
+FROM (SELECT id, usr, ad, sent AS arrived FROM message
+	  UNION ALL					-- 6 of 100 are double clicks
+	  SELECT id, usr, ad, sent + pg_temp.random(hashtext(id::text), 3) * interval '5 s'
+	  FROM message WHERE pg_temp.random(hashtext(id::text), 4) < 0.06
+	  UNION ALL					-- 2 of 100 come again, up to 20 hours later
+	  SELECT id, usr, ad, sent + pg_temp.random(hashtext(id::text), 5) * interval '20 h'
+	  FROM message WHERE pg_temp.random(hashtext(id::text), 6) < 0.02) AS a;
+CREATE INDEX ON arrival (batch);
+
+\echo
+\echo 'Clicks arrive, some more than once:'
+\echo
+SELECT count(*) AS arrivals, count(DISTINCT id) AS messages,
+	   count(*) - count(DISTINCT id) AS repeats
+FROM arrival;
+
+-- The set: about 33,000 messages a day; one in 10,000 may be lost; a day in
+-- eight slices of three hours.
+SELECT bloom_set_create('pg_temp.seen', 35000, 0.0001, keep => '1 day') \g /dev/null
+
+CREATE TEMP TABLE clicks (ad int PRIMARY KEY, clicks bigint NOT NULL);
+
+-- A batch is what arrives within ten minutes: count those that are new.  The
+-- clock is that of the messages; without the argument it would be now().
+CREATE FUNCTION pg_temp.process(batch int) RETURNS void
+LANGUAGE sql AS $$
+	WITH arrived AS MATERIALIZED (
+		SELECT id, ad, arrived FROM arrival AS a WHERE a.batch = process.batch
+	), new AS MATERIALIZED (
+		SELECT unnest(bloom_set_add_all('pg_temp.seen', array_agg(id ORDER BY arrived), max(arrived))) AS id
+		FROM arrived
+	)
+	INSERT INTO clicks AS c
+	SELECT ad, count(*)
+	FROM new JOIN (SELECT DISTINCT ON (id) id, ad FROM arrived) AS a USING (id)
+	GROUP BY ad
+	ON CONFLICT (ad) DO UPDATE SET clicks = c.clicks + excluded.clicks
+$$;
+
+-- Work off the queue.  Every tenth batch fails at first, after it was counted:
+-- what it added is rolled back with the rest of its transaction, and when the
+-- batch comes again, its messages are as new as they were.
+DO $$
+DECLARE
+	batch int;
+BEGIN
+	FOR batch IN SELECT DISTINCT a.batch FROM arrival AS a ORDER BY a.batch LOOP
+		BEGIN
+			PERFORM pg_temp.process(batch);
+			IF batch % 10 = 0 THEN
+				RAISE 'something went wrong';
+			END IF;
+		EXCEPTION WHEN raise_exception THEN
+			PERFORM pg_temp.process(batch);
+		END;
+		COMMIT;
+	END LOOP;
+END
+$$;
+
+\echo
+\echo 'Counted once each, beside the exact answer.  No repeat was counted; a new message'
+\echo 'is lost where the set imagines that it has seen it, at most once in 10,000 times:'
+\echo
+CREATE TEMP TABLE result AS
+SELECT ad, c.clicks AS counted, e.clicks AS exact
+FROM (SELECT ad, count(DISTINCT id) AS clicks FROM arrival GROUP BY ad) AS e
+LEFT JOIN clicks AS c USING (ad);
+SELECT sum(counted) AS counted, sum(exact) AS exact, sum(exact - counted) AS lost,
+	   0.0001 * sum(exact) AS lost_at_most_about,
+	   count(*) FILTER (WHERE counted > exact) AS ads_counted_too_often
+FROM result;
+
+\echo
+\echo 'The set at the end, as a whole and by slices of time:'
+\echo
+SELECT to_char(slice AT TIME ZONE 'UTC', 'DD HH24:MI') AS slice, capacity, keys,
+	   to_char(fp_prob, '0.000000') AS rate_asked, to_char(fp_prob_now, '0.000000') AS rate_now,
+	   pg_size_pretty(bytes) AS size
+FROM bloom_set_info('pg_temp.seen', (SELECT max(arrived) FROM arrival));
+
+-- at most 10 are lost on average, and 4.5 standard deviations more are 24
+DO $$
+BEGIN
+	ASSERT (SELECT bool_and(counted <= exact) FROM result), 'a repeat was counted';
+	ASSERT (SELECT sum(exact - counted) <= 24 FROM result), 'too many clicks were lost';
+END
+$$;
+
+-- drop it while the session's temporary schema is there
+DROP TABLE pg_temp.seen;

@@ -1,0 +1,118 @@
+--
+-- to_visit_queue.sql
+--		A crawler's queue of pages to visit, that takes each page once.
+--
+-- Links are pushed, and dropped when they were (possibly) pushed before: a
+-- Bloom set remembers them, also when they have left the queue.  Several
+-- workers pop, in order and without waiting for each other.  From the top of
+-- the checkout, in any database of a server that has bloomtype installed:
+--
+--		psql -X -f examples/to_visit_queue.sql
+--
+-- The links are those of examples/demo.sql: the home pages of the packages in
+-- Debian 12.  Everything is in a schema of its own, to_visit_queue, which is
+-- dropped at the end, unless the psql variable keep is set.  Every number that
+-- is printed is computed here, and at the end an error is raised if a promise
+-- was not kept.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset pager off
+\pset footer off
+SET client_min_messages = warning;
+
+CREATE EXTENSION IF NOT EXISTS bloomtype;
+CREATE SCHEMA to_visit_queue;
+SET search_path = to_visit_queue, public;
+
+CREATE TEMP TABLE link (
+	id	int GENERATED ALWAYS AS IDENTITY,
+	url	text NOT NULL
+);
+\copy link (url) FROM PROGRAM 'gzip -dc examples/data/homepages.txt.gz'
+
+--
+-- The queue
+--
+
+CREATE TABLE queue (
+	id	bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	url	text NOT NULL
+);
+
+-- 20,000 pages are expected, fewer than there are.
+SELECT bloom_set_create('pushed', 20000, 0.001) \g /dev/null
+
+-- Push links: the result is how many of them were new.
+CREATE FUNCTION push(urls text[]) RETURNS bigint
+LANGUAGE sql AS $$
+	WITH new AS (
+		INSERT INTO to_visit_queue.queue (url)
+		SELECT url
+		FROM unnest(bloom_set_add_all('to_visit_queue.pushed', urls)) WITH ORDINALITY AS u (url, place)
+		ORDER BY place
+		RETURNING 1
+	)
+	SELECT count(*) FROM new
+$$;
+
+-- Pop the first links that no other worker has just popped.  When the worker's
+-- transaction rolls back, they are in the queue again.
+CREATE FUNCTION pop(wanted int) RETURNS TABLE (id bigint, url text)
+LANGUAGE sql AS $$
+	WITH popped AS (
+		DELETE FROM to_visit_queue.queue AS q
+		WHERE q.id IN (SELECT f.id FROM to_visit_queue.queue AS f
+					   ORDER BY f.id LIMIT wanted FOR UPDATE SKIP LOCKED)
+		RETURNING q.id, q.url
+	)
+	SELECT p.id, p.url FROM popped AS p ORDER BY p.id
+$$;
+
+\echo
+\echo 'Links are pushed as they are found, 6,000 at a time.  When more were new than were'
+\echo 'expected, there is a WARNING, and the rate of false positives is above what was'
+\echo 'asked:'
+\echo
+SELECT min(id) || ' to ' || max(id) AS links, push(array_agg(url ORDER BY id)) AS new
+FROM link GROUP BY (id - 1) / 6000 ORDER BY min(id);
+
+\echo
+\echo 'What the set knows of itself:'
+\echo
+SELECT capacity, keys, fp_prob AS rate_asked, round(fp_prob_now::numeric, 5) AS rate_now,
+	   pg_size_pretty(bytes) AS size
+FROM bloom_set_info('pushed');
+
+\echo
+\echo 'What is in the queue, beside the exact answer.  No page is there twice.'
+\echo
+CREATE TEMP TABLE result AS
+SELECT (SELECT count(*) FROM queue) AS queued,
+	   (SELECT count(DISTINCT url) FROM queue) AS distinct_pages,
+	   (SELECT count(DISTINCT url) FROM link) AS exact;
+SELECT queued, queued - distinct_pages AS twice, exact, exact - queued AS lost FROM result;
+
+\echo
+\echo 'The first pages, in order; when they are linked again, they stay away:'
+\echo
+SELECT * FROM pop(5);
+SELECT push(array_agg(url ORDER BY id)) AS new FROM (SELECT * FROM link WHERE id <= 50) AS l;
+
+-- The set fills to 1.25 times its capacity.  The links that are lost are false
+-- positives at the rate of their time, which is at most that at the end.
+DO $$
+DECLARE
+	r record;
+BEGIN
+	SELECT * FROM result, bloom_set_info('pushed') INTO r;
+	ASSERT r.queued = r.distinct_pages, 'a page was pushed twice';
+	ASSERT r.exact - r.queued <= r.fp_prob_now * r.exact + 4.5 * sqrt(r.fp_prob_now * r.exact), 'too many pages were lost';
+	ASSERT (SELECT min(id) = 6 FROM queue), 'not popped in order';
+END
+$$;
+
+\if :{?keep}
+\else
+DROP SCHEMA to_visit_queue CASCADE;
+\endif

@@ -1,0 +1,389 @@
+--
+-- Stored sets: keys in a table of small filters
+--
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS bloomtype;
+RESET client_min_messages;
+SET timezone = 'UTC';
+SET intervalstyle = postgres;
+
+--
+-- Add and tell
+--
+SELECT bloom_set_create('visited', 100000, 0.001);
+SELECT bloom_set_add('visited', 1) AS first, bloom_set_add('visited', 1) AS again;
+SELECT bloom_set_contains('visited', 1) AS there, bloom_set_contains('visited', 2) AS not_there;
+
+-- an array: the new ones in order, each once, without nulls
+SELECT bloom_set_add_all('visited', ARRAY[5, 1, 3, NULL, 5, 2]);
+SELECT bloom_set_add_all('visited', ARRAY[5, 1, 3, NULL, 5, 2]);
+SELECT bloom_set_add_all('visited', '{}'::int[]);
+SELECT bloom_set_contains_all('visited', ARRAY[1, 2, 3, 5]) AS all_there,
+	   bloom_set_contains_all('visited', ARRAY[1, 4]) AS not_all,
+	   bloom_set_contains_all('visited', ARRAY[1, NULL]) AS null_unless_decided,
+	   bloom_set_contains_all('visited', ARRAY[4, NULL]) AS decided,
+	   bloom_set_contains_all('visited', '{}'::int[]) AS vacuously;
+
+-- null keys
+SELECT bloom_set_add('visited', NULL::int) IS NULL AS add,
+	   bloom_set_add_all('visited', NULL::int[]) IS NULL AS add_all,
+	   bloom_set_contains('visited', NULL::int) IS NULL AS contains,
+	   bloom_set_contains_all('visited', NULL::int[]) IS NULL AS contains_all;
+
+-- integers of any width are one key type, any other is an error, also when
+-- the key would go to a shard that has no row yet
+SELECT bloom_set_add('visited', 2::smallint) AS seen_2, bloom_set_add('visited', 5::bigint) AS seen_5;
+SELECT bloom_set_add('visited', '1'::text);
+SELECT bloom_set_add_all('visited', ARRAY['7', '8', '9']);
+SELECT bloom_set_contains('visited', 1.0);
+SELECT bloom_set_contains_all('visited', ARRAY[now()]);
+
+-- capacity, rate and what it holds
+SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now < 1e-15 AS exact_yet, shards
+FROM bloom_set_info('visited');
+SELECT * FROM bloom_set_params('visited');
+
+--
+-- Filled up to its capacity with 100,000 keys, no key is denied, and the rate of
+-- false positives is as asked: of 200,000 absent keys 200 are expected at most,
+-- and 4.5 standard deviations more are 264.
+--
+TRUNCATE visited;
+SELECT cardinality(bloom_set_add_all('visited', ARRAY(SELECT generate_series(1, 60000)))) > 59900 AS most_new,
+	   cardinality(bloom_set_add_all('visited', ARRAY(SELECT generate_series(50001, 99500)))) > 39400 AS most_new_too;
+SELECT count(*) FILTER (WHERE bloom_set_add('visited', i)) > 490 AS most_new_one_by_one
+FROM generate_series(99501, 100000) AS i;
+SELECT bloom_set_contains_all('visited', ARRAY(SELECT generate_series(1, 100000))) AS none_denied;
+SELECT count(*) FILTER (WHERE bloom_set_contains('visited', -i)) BETWEEN 1 AND 264 AS few_imagined
+FROM generate_series(1, 200000) AS i;
+SELECT capacity, keys BETWEEN 99000 AND 101000 AS keys_estimated,
+	   fp_prob_now BETWEEN 0.0008 AND 0.00102 AS rate_as_asked, shards
+FROM bloom_set_info('visited');
+
+-- the shards are ordinary filters, of one shape
+SELECT count(*) = (SELECT shards FROM bloom_set_params('visited')) AS all_shards,
+	   count(DISTINCT ((bloom_info(filter)).bits, (bloom_info(filter)).hashes)) AS shapes,
+	   sum(bloom_cardinality(filter)) BETWEEN 99000 AND 101000 AS keys
+FROM visited WHERE shard >= 0;
+
+-- all updates find place in the page of their row
+TRUNCATE visited;
+VACUUM visited;
+SELECT cardinality(bloom_set_add_all('visited', ARRAY(SELECT generate_series(1, 50000)))) > 49900 AS filled;
+SELECT pg_relation_size('visited') AS size \gset
+DO $$
+BEGIN
+	FOR i IN 50001 .. 51000 LOOP
+		PERFORM bloom_set_add('visited', i);
+		COMMIT;
+	END LOOP;
+END
+$$;
+SELECT pg_relation_size('visited') - :size AS grown;
+
+-- more keys than the capacity: a WARNING, one for each statement
+SELECT bloom_set_create('small', 20, 0.01);
+SELECT count(*) FILTER (WHERE bloom_set_add('small', i)) AS new FROM generate_series(1, 20) AS i;
+SELECT cardinality(bloom_set_add_all('small', ARRAY(SELECT generate_series(21, 100)))) BETWEEN 20 AND 80 AS some_new;
+SELECT count(bloom_set_add('small', i)) AS added FROM generate_series(101, 120) AS i;
+SELECT bloom_set_contains_all('small', ARRAY(SELECT generate_series(1, 120))) AS none_denied;
+SELECT capacity, keys BETWEEN 60 AND 160 AS keys, fp_prob_now > 0.05 AS rate_is_high FROM bloom_set_info('small');
+DROP TABLE small;
+
+--
+-- Keys of other types
+--
+SELECT bloom_set_create('texts', 1000);
+SELECT bloom_set_add('texts', 'a') AS first, bloom_set_add('texts', 'a'::varchar) AS again,
+	   bloom_set_contains('texts', 'a') AS there, bloom_set_contains('texts', 'b') AS not_there;
+SELECT bloom_set_add_all('texts', ARRAY['b', 'a', repeat('c', 10000)]) = ARRAY['b', repeat('c', 10000)] AS new;
+SELECT bloom_set_create('arrays', 1000);
+SELECT bloom_set_add('arrays', ARRAY[1, 2]) AS first, bloom_set_add('arrays', ARRAY[1, 2]) AS again;
+-- fail: no hash function for the key type
+SELECT bloom_set_add('texts', point(1, 1));
+DROP TABLE texts, arrays;
+
+--
+-- Transactions: what is rolled back was not added
+--
+BEGIN;
+SELECT bloom_set_add('visited', -1) AS new;
+SAVEPOINT s;
+SELECT bloom_set_add('visited', -2) AS new;
+ROLLBACK TO s;
+SELECT bloom_set_contains('visited', -1) AS there, bloom_set_contains('visited', -2) AS not_there;
+ROLLBACK;
+SELECT bloom_set_contains('visited', -1) AS not_there, bloom_set_contains('visited', -2) AS not_there;
+
+-- so is the key type of a set
+SELECT bloom_set_create('typed', 1000);
+BEGIN;
+SELECT bloom_set_add('typed', 1);
+ROLLBACK;
+SELECT bloom_set_add('typed', 'a');
+-- fail
+SELECT bloom_set_add('typed', 2);
+-- and it goes when the table is emptied
+TRUNCATE typed;
+SELECT bloom_set_add('typed', 2);
+DELETE FROM typed;
+SELECT bloom_set_add('typed', 'b'), bloom_set_add('typed', 'b');
+DROP TABLE typed;
+
+-- tests work in a read-only transaction
+BEGIN READ ONLY;
+SELECT bloom_set_contains('visited', 1) AS there;
+-- fail
+\set VERBOSITY terse
+SELECT bloom_set_add('visited', -1);
+\set VERBOSITY default
+COMMIT;
+
+--
+-- Names: renamed, moved, dropped, made again; in a session that knows the set
+--
+CREATE SCHEMA "Other Schema";
+ALTER TABLE visited RENAME TO "visited ""pages";
+SELECT bloom_set_add('"visited ""pages"', 1) AS seen, bloom_set_add('"visited ""pages"', -10) AS new;
+ALTER TABLE "visited ""pages" SET SCHEMA "Other Schema";
+SELECT bloom_set_add('"Other Schema"."visited ""pages"', -10) AS seen, bloom_set_add('"Other Schema"."visited ""pages"', -11) AS new;
+CREATE TABLE visited (shard int, slice timestamptz, filter bloom);
+-- fail: an ordinary table that looks like one
+SELECT bloom_set_add('visited', 1);
+DROP TABLE visited;
+SELECT bloom_set_create('"Other Schema".mine', 1000);
+SELECT bloom_set_add('"Other Schema".mine', 1), (SELECT keys FROM bloom_set_info('"Other Schema".mine')) AS keys_before;
+SELECT '"Other Schema".mine'::regclass::oid AS mine \gset
+SET client_min_messages = warning;
+DROP SCHEMA "Other Schema" CASCADE;
+RESET client_min_messages;
+DO $$
+BEGIN
+	PERFORM bloom_set_add('visited', 1);
+EXCEPTION WHEN undefined_table THEN
+	RAISE NOTICE 'undefined table';
+END
+$$;
+-- a set made in the schema that comes first
+CREATE SCHEMA first;
+SET search_path = first, public;
+SELECT bloom_set_create('visited', 1000);
+SELECT bloom_set_add('visited', 1);
+RESET search_path;
+SELECT bloom_set_contains('first.visited', 1);
+SELECT bloom_set_create('pg_temp.visited', 1000);
+-- a test sees what the query's snapshot sees
+SELECT bloom_set_add('pg_temp.visited', 1) AS new, bloom_set_contains('pg_temp.visited', 1) AS not_yet;
+SELECT bloom_set_contains('pg_temp.visited', 1) AS there;
+DROP TABLE pg_temp.visited;
+
+-- nothing that others put into the search path is called
+CREATE SCHEMA trap;
+CREATE FUNCTION trap.equal(int, int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
+CREATE FUNCTION trap.equal(timestamptz, timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
+CREATE OPERATOR trap.= (LEFTARG = int, RIGHTARG = int, FUNCTION = trap.equal);
+CREATE OPERATOR trap.= (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION = trap.equal);
+CREATE OPERATOR trap.>= (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION = trap.equal);
+CREATE FUNCTION trap.unnest(int[]) RETURNS SETOF int LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
+CREATE FUNCTION trap.bloom_set_put(bloom, bigint, oid) RETURNS bloom LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
+CREATE TABLE trap.visited (shard int, slice timestamptz, filter bloom);
+SET search_path = trap, pg_catalog, public;
+SELECT public.bloom_set_create('public.guarded', 1000, keep => '1 day');
+SELECT public.bloom_set_add('public.guarded', 1), public.bloom_set_add_all('public.guarded', ARRAY[1, 2]);
+SELECT public.bloom_set_contains('public.guarded', 1), public.bloom_set_expire('public.guarded');
+SELECT public.bloom_set_add('first.visited', 1), public.bloom_set_add('first.visited', 2), public.bloom_set_add('first.visited', 3);
+SELECT keys FROM public.bloom_set_info('first.visited');
+RESET search_path;
+SET client_min_messages = warning;
+DROP SCHEMA trap, first CASCADE;
+DROP TABLE guarded;
+RESET client_min_messages;
+
+--
+-- A set that forgets, with a clock of our own
+--
+SELECT bloom_set_create('recent', 10000, 0.01, keep => '1 day', slices => 4);
+SELECT * FROM bloom_set_params('recent', '2020-02-02 12:00');
+
+-- 6 hours are a slice
+SELECT bloom_set_add('recent', 1, '2020-01-01 05:59') AS new,
+	   bloom_set_add('recent', 1, '2020-01-01 06:00') AS seen,
+	   bloom_set_add('recent', 2, '2020-01-01 06:00') AS new,
+	   bloom_set_add('recent', 2, '2020-01-01 00:00') AS seen_though_added_later;
+
+-- remembered for at least a day, and at most 6 hours more
+SELECT t AS at, bloom_set_contains('recent', 1, t) AS one, bloom_set_contains('recent', 2, t) AS two
+FROM unnest(ARRAY['2020-01-01 06:00', '2020-01-02 05:59', '2020-01-02 06:00', '2020-01-02 11:59',
+				  '2020-01-02 12:00', '2025-01-01']::timestamptz[]) AS t;
+
+-- both bounds, for keys that are added every 97 minutes: of each, at each later
+-- time, is it there
+CREATE TEMP TABLE observed (age interval, there boolean);
+DO $$
+DECLARE
+	at timestamptz := '2020-02-01';
+BEGIN
+	FOR i IN 1 .. 60 LOOP
+		at := at + interval '97 minutes';
+		IF NOT bloom_set_add('recent', -i, at) THEN
+			RAISE 'not new: %', i;
+		END IF;
+		INSERT INTO observed
+			SELECT (i - j) * interval '97 minutes', bloom_set_contains('recent', -j, at)
+			FROM generate_series(1, i) AS j;
+	END LOOP;
+END
+$$;
+SELECT age <= '1 day' AS within_keep, age >= '1 day 6 hours' AS after_a_slice_more,
+	   bool_and(there) AS all_there, bool_or(there) AS any_there
+FROM observed GROUP BY 1, 2 ORDER BY 1, 2;
+
+-- when a key is forgotten it is new again
+SELECT bloom_set_add('recent', 1, '2020-03-01 00:00') AS new, bloom_set_add('recent', 1, '2020-03-01 00:00') AS seen;
+
+-- slices that are too old are deleted on request
+SELECT bloom_set_add('recent', 3, '2020-03-01 12:00') AS new, bloom_set_add('recent', 4, '2020-03-01 18:00') AS new;
+SELECT bloom_set_expire('recent', '2020-03-02 00:00') > 0 AS those_of_february;
+SELECT DISTINCT slice FROM recent WHERE shard >= 0 ORDER BY slice;
+SELECT bloom_set_expire('recent', '2020-03-02 00:00') AS none;
+SELECT bloom_set_add('recent', i, '2020-03-01 12:00') FROM generate_series(1, 3) AS i;
+SELECT slice, key_type, capacity, round(fp_prob::numeric, 6) AS fp_prob, keys, shards
+FROM bloom_set_info('recent', '2020-03-01 12:00');
+SELECT bloom_set_expire('recent', '2020-04-01') > 0 AS some_forgotten;
+SELECT slice, keys FROM bloom_set_info('recent', '2020-03-01 12:00');
+SELECT count(*) AS rows_of_slices FROM recent WHERE slice < 'infinity' AND shard >= 0;
+
+-- at capacity, five live slices together have the rate that was asked: of
+-- 50,000 absent keys 500 are expected, and 4.5 standard deviations more are 600
+SELECT bool_and(cardinality(bloom_set_add_all('recent',
+			ARRAY(SELECT generate_series(s * 2500 + 1, s * 2500 + 2500)),
+			'2021-01-01'::timestamptz + s * interval '6 hours')) > 2450) AS most_new
+FROM generate_series(0, 4) AS s;
+SELECT count(*) FILTER (WHERE bloom_set_contains('recent', -i, '2021-01-02 05:00')) BETWEEN 100 AND 600 AS few_imagined
+FROM generate_series(1, 50000) AS i;
+SELECT slice, capacity,
+	   keys BETWEEN CASE WHEN slice IS NULL THEN 12200 ELSE 2400 END AND CASE WHEN slice IS NULL THEN 12600 ELSE 2520 END AS about_full,
+	   fp_prob_now <= fp_prob * 1.05 AS rate_as_asked
+FROM bloom_set_info('recent', '2021-01-02 05:00');
+SELECT bloom_set_contains_all('recent', ARRAY(SELECT generate_series(1, 12500)), '2021-01-02 05:00') AS none_denied;
+
+-- lazily: a new slice takes the place of those that are too old
+SELECT count(*) AS slices FROM (SELECT DISTINCT slice FROM recent WHERE slice < 'infinity' AND shard >= 0) AS s;
+SELECT bool_and(cardinality(bloom_set_add_all('recent', ARRAY(SELECT generate_series(1, 2000)),
+			'2022-01-01'::timestamptz + s * interval '2 days')) > 1900) AS all_new_again
+FROM generate_series(0, 9) AS s;
+SELECT count(*) AS slices FROM (SELECT DISTINCT slice FROM recent WHERE slice < 'infinity' AND shard >= 0) AS s;
+
+-- the clock is that of the transaction, unless it is given
+SELECT bloom_set_add('recent', 77) AS new;
+SELECT bloom_set_contains('recent', 77) AS there,
+	   bloom_set_contains('recent', 77, now() + interval '2 days') AS gone;
+SELECT bloom_set_expire('recent') > 0 AS some_forgotten;
+SELECT bloom_set_contains('recent', 77) AS there;
+
+-- a set that keeps all has no clock
+SELECT bloom_set_create('forever', 1000);
+SELECT bloom_set_add('forever', 1, '2020-01-01') AS new, bloom_set_add('forever', 1, '1990-01-01') AS seen,
+	   bloom_set_contains('forever', 1, '2999-01-01') AS there, bloom_set_expire('forever', '2999-01-01') AS none;
+SELECT oldest FROM bloom_set_params('forever');
+
+--
+-- Privileges are those of a table
+--
+\set VERBOSITY terse
+CREATE ROLE regress_bloom_owner;
+CREATE ROLE regress_bloom_other;
+CREATE SCHEMA owned AUTHORIZATION regress_bloom_owner;
+SET ROLE regress_bloom_owner;
+SELECT bloom_set_create('owned.keys', 1000);
+SELECT bloom_set_add('owned.keys', 1);
+SET ROLE regress_bloom_other;
+-- fail
+SELECT bloom_set_create('owned.others', 1000);
+SELECT bloom_set_add('owned.keys', 2);
+SET ROLE regress_bloom_owner;
+GRANT USAGE ON SCHEMA owned TO regress_bloom_other;
+SET ROLE regress_bloom_other;
+-- fail
+SELECT bloom_set_contains('owned.keys', 1);
+SET ROLE regress_bloom_owner;
+GRANT SELECT ON owned.keys TO regress_bloom_other;
+SET ROLE regress_bloom_other;
+SELECT bloom_set_contains('owned.keys', 1), (SELECT keys FROM bloom_set_info('owned.keys'));
+-- fail
+SELECT bloom_set_add('owned.keys', 3);
+ALTER TABLE owned.keys ALTER room SET DEFAULT NULL;
+SET ROLE regress_bloom_owner;
+GRANT INSERT, UPDATE ON owned.keys TO regress_bloom_other;
+SET ROLE regress_bloom_other;
+SELECT bloom_set_add('owned.keys', 3), bloom_set_add('owned.keys', 1), bloom_set_add_all('owned.keys', ARRAY[3, 4]);
+RESET ROLE;
+SET client_min_messages = warning;
+DROP SCHEMA owned CASCADE;
+RESET client_min_messages;
+DROP ROLE regress_bloom_owner, regress_bloom_other;
+\set VERBOSITY default
+
+--
+-- What is no set, and parameters out of range
+--
+CREATE VIEW a_view AS SELECT * FROM recent;
+CREATE TABLE a_table (i int DEFAULT 1 + 1, t text DEFAULT lower('X'));
+-- fail, all of these
+SELECT bloom_set_add('a_table', 1);
+SELECT bloom_set_contains('a_view', 1);
+SELECT bloom_set_add_all('recent_pkey', ARRAY[1]);
+SELECT bloom_set_info('a_table');
+SELECT bloom_set_expire('a_view');
+SELECT bloom_set_add(NULL, 1);
+SELECT bloom_set_contains_all(NULL, ARRAY[1]);
+SELECT bloom_set_info(NULL);
+SELECT bloom_set_add(0, 1);
+SELECT bloom_set_add('nowhere', 1);
+SELECT bloom_set_add('recent', 1, NULL);
+SELECT bloom_set_add('recent', 1, 'infinity');
+SELECT bloom_set_contains('recent', 1, '-infinity');
+\set VERBOSITY terse
+SELECT bloom_set_create('recent', 1000);
+SELECT bloom_set_create('nowhere.s', 1000);
+\set VERBOSITY default
+SELECT bloom_set_create(NULL, 1000);
+SELECT bloom_set_create('', 1000);
+SELECT bloom_set_create('s', NULL);
+SELECT bloom_set_create('s', 0);
+SELECT bloom_set_create('s', -5);
+SELECT bloom_set_create('s', 4611686018427387904);
+SELECT bloom_set_create('s', 1000, 0);
+SELECT bloom_set_create('s', 1000, 1);
+SELECT bloom_set_create('s', 1000, 'NaN');
+SELECT bloom_set_create('s', 1000, NULL);
+SELECT bloom_set_create('s', 1000, 0.01, '0');
+SELECT bloom_set_create('s', 1000, 0.01, '-1 day');
+SELECT bloom_set_create('s', 1000, 0.01, '3 microseconds');
+SELECT bloom_set_create('s', 1000, 0.01, '10000 years');
+SELECT bloom_set_create('s', 1000, 0.01, '178000000 years');
+SELECT bloom_set_create('s', 1000, 0.01, '1 day', 0);
+SELECT bloom_set_create('s', 1000, 0.01, '1 day', 1001);
+SELECT bloom_set_create('s', 1000, 0.01, '1 day', NULL);
+SELECT bloom_set_create('s', 1000, 1e-13, '1 day', 1000);
+
+-- a row that somebody has spoilt, or hides
+SELECT bloom_set_create('spoilt', 10);
+SELECT bloom_set_add('spoilt', 1);
+UPDATE spoilt SET filter = (SELECT bloom_agg(1) WHERE false) WHERE shard = 0;
+-- fail
+SELECT bloom_set_add('spoilt', 2);
+TRUNCATE spoilt;
+CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER nothing BEFORE INSERT OR UPDATE ON spoilt FOR EACH ROW EXECUTE FUNCTION nothing();
+-- fail
+SELECT bloom_set_add('spoilt', 2);
+DROP TRIGGER nothing ON spoilt;
+SELECT bloom_set_add('spoilt', 2) AS new;
+CREATE TRIGGER nothing BEFORE INSERT OR UPDATE ON spoilt FOR EACH ROW EXECUTE FUNCTION nothing();
+-- fail
+SELECT bloom_set_add('spoilt', 3);
+
+DROP VIEW a_view;
+DROP TABLE a_table, spoilt, recent, forever;
+DROP FUNCTION nothing;

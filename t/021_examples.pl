@@ -1,0 +1,81 @@
+#
+# The examples keep their promises: they raise an error if not.  And several
+# workers at once take each page from the queue once.
+#
+use strict;
+use warnings;
+
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('examples');
+$node->init;
+$node->start;
+
+sub run_example
+{
+	my ($file, @options) = @_;
+	my ($out, $err);
+	my $ok = IPC::Run::run([ 'psql', '-X', @options, '-f', $file, '-d', $node->connstr('postgres') ],
+		'>', \$out, '2>', \$err);
+
+	ok($ok, "$file runs to its end") or diag($out, $err);
+	return ($out, $err);
+}
+
+my ($out, $err) = run_example('examples/click_dedup.sql');
+is($err, '', 'without a warning');
+like($out, qr/^ *\d+ \| 100000 \| +\d+ \| .* \| +0$/m, 'it compares with the exact answer');
+
+($out, $err) = run_example('examples/to_visit_queue.sql');
+like($err, qr/WARNING:  Bloom set "pushed" holds more keys than its capacity/,
+	'it warns when there are more pages than were expected');
+like($out, qr/^ *\d+ \| +0 \| 24902 \| +\d+$/m, 'it compares with the exact answer');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'to_visit_queue'}),
+	0, 'it leaves nothing behind');
+
+#
+# Four workers; each visits pages, finds links on them, some of which are new,
+# and fails now and then
+#
+
+run_example('examples/to_visit_queue.sql', '-v', 'keep=1');
+my $queued = $node->safe_psql('postgres', q{
+	CREATE TABLE visited (worker int, id bigint, url text);
+	CREATE PROCEDURE work(worker int) LANGUAGE plpgsql AS $$
+	DECLARE
+		popped bigint;
+	BEGIN
+		FOR round IN 1 .. 100000 LOOP
+			WITH p AS (INSERT INTO visited AS v SELECT work.worker, p.id, p.url FROM to_visit_queue.pop(20) AS p RETURNING v.id)
+			SELECT count(*) INTO popped FROM p;
+			EXIT WHEN popped = 0;
+			PERFORM to_visit_queue.push(array_agg(v.url || '#found' || work.worker / 3)) FROM visited AS v
+			WHERE v.worker = work.worker AND v.id % 50 = 0 AND v.url NOT LIKE '%#found%';
+			IF round % 10 = work.worker THEN
+				ROLLBACK;
+			ELSE
+				COMMIT;
+			END IF;
+		END LOOP;
+	END
+	$$;
+	SET client_min_messages = error;
+	SELECT count(*) FROM to_visit_queue.queue});
+my @workers = map
+{
+	IPC::Run::start(
+		[ 'psql', '-Xq', '-c', 'SET client_min_messages = error', '-c', "CALL work($_)", '-d', $node->connstr('postgres') ],
+		'<', \undef, '>', \my $worker_out, '2>', \my $worker_err)
+} 1 .. 4;
+is((grep { !$_->finish } @workers), 0, 'four workers work off the queue');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM to_visit_queue.queue'), 0, 'it is empty in the end');
+is($node->safe_psql('postgres', 'SELECT count(*) - count(DISTINCT url) FROM visited'), 0, 'no page was visited twice');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM visited WHERE url NOT LIKE '%#found%'}), $queued, 'every page that was queued was visited');
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM visited WHERE url LIKE '%#found%'}), '>', 100, 'so were pages that were found');
+cmp_ok($node->safe_psql('postgres', 'SELECT count(DISTINCT worker) FROM visited'), '>', 1, 'by several workers');
+
+$node->stop;
+done_testing();
