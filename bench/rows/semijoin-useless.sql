@@ -1,5 +1,6 @@
--- Every row has a match: the filter removes nothing, and is only work.
--- title: semi-join of 10^6 rows with 10^6 keys, all match, in memory
+-- 10^6 rows against 10^6 keys.  Every row has a match: the filter removes
+-- nothing, and is only work.
+-- title: semi-join, all match, in memory
 -- setup:
 DROP TABLE IF EXISTS wanted;
 CREATE UNLOGGED TABLE wanted AS
