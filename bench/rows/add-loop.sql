@@ -1,11 +1,11 @@
 -- Each call of bloom_add copies the filter.
--- title: 10,000 keys into a filter for 100,000
+-- title: 10,000 keys for a filter of 100,000
 -- setup:
 CREATE TEMP TABLE IF NOT EXISTS added AS
 SELECT hashint8extended(i, :seed) AS k FROM generate_series(1, 10000) AS i;
 -- ours: bloom_add_all(filter, array)
 SELECT bloom_cardinality(bloom_add_all(bloom_empty(100000), array_agg(k))) FROM added;
--- against: filter := bloom_add(filter, k) in a PL/pgSQL loop
+-- against: PL/pgSQL, filter := bloom_add(filter, k)
 DO $$ DECLARE filter bloom := bloom_empty(100000); k bigint; BEGIN
 FOR k IN SELECT a.k FROM added AS a LOOP filter := bloom_add(filter, k); END LOOP;
 END $$;

@@ -1,5 +1,6 @@
+-- As many distinct keys as the capacity, up to the number of rows.
 -- each: capacity = 10000 10000000 100000000
--- title: build, capacity :capacity, as many distinct int8 up to the rows
+-- title: build, capacity :capacity
 -- setup:
 SELECT bench_keys('int8', least(:capacity, :rows));
 SELECT 'int8_' || least(:capacity, :rows) AS tab \gset

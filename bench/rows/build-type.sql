@@ -6,5 +6,3 @@ SELECT bench_keys(':type', 1000000);
 SELECT bloom_cardinality(bloom_agg(k, 1000000, 0.01)) FROM :type_1000000;
 -- against: count(k)
 SELECT count(k) FROM :type_1000000;
--- against: count(DISTINCT k)
-SELECT count(DISTINCT k) FROM :type_1000000;

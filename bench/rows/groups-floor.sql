@@ -1,11 +1,10 @@
 -- How the server itself takes ten times the groups.
 -- title: groups of 10 keys, max(k)
 -- setup:
-DROP TABLE IF EXISTS groups_many, groups_few;
-CREATE UNLOGGED TABLE groups_many AS
+CREATE UNLOGGED TABLE IF NOT EXISTS groups_many AS
 SELECT i % (:rows / 10) AS tenant, hashint8extended(i, :seed) AS k
 FROM generate_series(1::bigint, :rows) AS i;
-CREATE UNLOGGED TABLE groups_few AS
+CREATE UNLOGGED TABLE IF NOT EXISTS groups_few AS
 SELECT i % (:rows / 100) AS tenant, hashint8extended(i, :seed) AS k
 FROM generate_series(1::bigint, :rows / 10) AS i;
 SELECT bench_settle('groups_many'), bench_settle('groups_few');

@@ -1,6 +1,6 @@
--- Building the filter is part of our time.  With 4 MB of work_mem, the hash
--- table of the smaller side and the rows of the larger go through files.
--- title: semi-join of :rows rows with a tenth as many keys, 10 % match, work_mem 4 MB
+-- 10^7 rows against a tenth as many keys.  Building the filter is part of our
+-- time.  The hash table does not fit into work_mem: both sides go through files.
+-- title: semi-join, 10 % match, work_mem 4 MB
 -- setup:
 SELECT bench_keys('int8', :rows);
 DROP TABLE IF EXISTS wanted;

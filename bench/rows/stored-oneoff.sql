@@ -1,5 +1,6 @@
 -- One probe a statement, 1,000 statements; the key is there, so that all of
--- its bits are looked at.
+-- its bits are looked at.  The largest filter is not full, which does not matter
+-- for that.
 -- each: mb = 10 100
 -- title: 1,000 one-off probes of a stored filter
 -- setup:
@@ -7,7 +8,7 @@ DROP TABLE IF EXISTS seen;
 CREATE TABLE seen (id int PRIMARY KEY, day char(10), filter bloom);
 INSERT INTO seen
 SELECT mb, '2026-11-20', bloom_agg(hashint8extended(i, :seed), bloom_shape(8 * 1048576 * mb, 7))
-FROM unnest(ARRAY[1, :mb]::bigint[]) AS mb, generate_series(1, 838860 * mb) AS i
+FROM unnest(ARRAY[1, :mb]::bigint[]) AS mb, generate_series(1, least(838860 * mb, 8388600)) AS i
 GROUP BY mb;
 VACUUM ANALYZE seen;
 -- ours: of :mb MB
