@@ -1,5 +1,5 @@
 -- How the server itself takes ten times the groups.
--- title: groups of 10 keys, max(k)
+-- title: groups of 10 keys, scattered, max(k)
 -- setup:
 CREATE UNLOGGED TABLE IF NOT EXISTS groups_many AS
 SELECT i % (:rows / 10) AS tenant, hashint8extended(i, :seed) AS k

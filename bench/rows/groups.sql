@@ -1,5 +1,5 @@
 -- Groups of 10 keys, whose rows are spread over the whole table.
--- title: groups of 10 keys, bloom_agg
+-- title: groups of 10 keys, scattered, bloom_agg
 -- setup:
 DROP TABLE IF EXISTS groups_filters;
 CREATE UNLOGGED TABLE IF NOT EXISTS groups_many AS
