@@ -316,12 +316,7 @@ ExpectedRate(float8 bits_per_key, int32 hashes)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bits_per_key %g is out of range", bits_per_key),
 				 errdetail("bits_per_key must be a finite number greater than 0.")));
-	if (hashes < 1 || hashes > BLOOM_MAX_HASHES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("hashes %d is out of range", hashes),
-				 errdetail("hashes must be between 1 and %d.",
-						   BLOOM_MAX_HASHES)));
+	BloomCheckHashes(hashes);
 	return BloomRate(bits_per_key, hashes);
 }
 
@@ -387,16 +382,7 @@ GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 	CallSite   *site = fcinfo->flinfo->fn_extra;
 
 	if (unlikely(site == NULL))
-	{
-		Oid			type = BloomKeyTypeOfCall(fcinfo, key_argno);
-
-		if (is_array)
-			type = get_base_element_type(type);
-		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-									  sizeof(CallSite));
-		BloomHasherInit(&site->hasher, type, PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = site;
-	}
+		site = BloomMakeCallSite(fcinfo, key_argno, is_array, sizeof(CallSite));
 	return site;
 }
 

@@ -366,13 +366,7 @@ TransitionAny(FunctionCallInfo fcinfo,
 		PG_RETURN_POINTER(state);
 
 	if (hasher == NULL)
-	{
-		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-									sizeof(BloomHasher));
-		BloomHasherInit(hasher, get_fn_expr_argtype(fcinfo->flinfo, 1),
-						PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = hasher;
-	}
+		hasher = BloomMakeCallSite(fcinfo, 1, false, sizeof(BloomHasher));
 	NoteKeyType(state, hasher->key_type);
 	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), state->seed);
 	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full));

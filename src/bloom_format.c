@@ -71,6 +71,21 @@ BloomShapeForCapacity(int64 capacity, double fp_prob, int64 seed)
 }
 
 /*
+ * BloomCheckHashes
+ *		An error, unless a filter may have so many hashes.
+ */
+void
+BloomCheckHashes(int32 hashes)
+{
+	if (hashes < 1 || hashes > BLOOM_MAX_HASHES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("hashes %d is out of range", hashes),
+				 errdetail("hashes must be between 1 and %d.",
+						   BLOOM_MAX_HASHES)));
+}
+
+/*
  * BloomShapeExplicit
  *		The shape with just these bits and hashes.  Checks its arguments.
  *
@@ -88,12 +103,7 @@ BloomShapeExplicit(int64 bits, int32 hashes, int64 seed)
 				 errmsg("bits " INT64_FORMAT " is out of range", bits),
 				 errdetail("bits must be between " UINT64_FORMAT " and " UINT64_FORMAT ".",
 						   BLOOM_MIN_BITS, BLOOM_MAX_BITS)));
-	if (hashes < 1 || hashes > BLOOM_MAX_HASHES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("hashes %d is out of range", hashes),
-				 errdetail("hashes must be between 1 and %d.",
-						   BLOOM_MAX_HASHES)));
+	BloomCheckHashes(hashes);
 
 	shape.bits = (bits + 63) / 64 * 64;
 	shape.hashes = hashes;

@@ -111,6 +111,7 @@ BloomShapeEquals(const Bloom *a, const Bloom *b)
 
 extern BloomShape BloomShapeForCapacity(int64 capacity, double fp_prob,
 										int64 seed);
+extern void BloomCheckHashes(int32 hashes);
 extern BloomShape BloomShapeExplicit(int64 bits, int32 hashes, int64 seed);
 extern BloomShape BloomShapeOf(const Bloom *filter);
 

@@ -237,12 +237,9 @@ BloomTypeTakenForText(const Node *key)
 	return base;
 }
 
-/*
- * BloomKeyTypeOfCall
- *		The type of the key in an argument of a function call.
- */
-Oid
-BloomKeyTypeOfCall(FunctionCallInfo fcinfo, int argno)
+/* The type of the key in an argument of a function call. */
+static Oid
+KeyTypeOfCall(FunctionCallInfo fcinfo, int argno)
 {
 	const Node *call = fcinfo->flinfo->fn_expr;
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
@@ -258,6 +255,27 @@ BloomKeyTypeOfCall(FunctionCallInfo fcinfo, int argno)
 			type = before;
 	}
 	return type;
+}
+
+/*
+ * BloomMakeCallSite
+ *		What a function call keeps between the rows, in fn_extra: a struct of
+ *		this size that begins with the hasher of the keys in an argument.
+ *
+ * The rest of it is zero.
+ */
+void *
+BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array, Size size)
+{
+	BloomHasher *site;
+	Oid			type = KeyTypeOfCall(fcinfo, argno);
+
+	if (is_array)
+		type = get_base_element_type(type);
+	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
+	BloomHasherInit(site, type, PG_GET_COLLATION());
+	fcinfo->flinfo->fn_extra = site;
+	return site;
 }
 
 /*

@@ -67,7 +67,8 @@ typedef struct BloomArrayKeys
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
 extern Oid	BloomTypeTakenForText(const Node *key);
-extern Oid	BloomKeyTypeOfCall(FunctionCallInfo fcinfo, int argno);
+extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array,
+							   Size size);
 extern uint64 BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed);
 
 extern BloomArrayKeys BloomHashArray(const BloomHasher *hasher,

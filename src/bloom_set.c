@@ -1442,16 +1442,7 @@ GetCallSite(FunctionCallInfo fcinfo, bool is_array)
 	CallSite   *site = fcinfo->flinfo->fn_extra;
 
 	if (site == NULL)
-	{
-		Oid			type = BloomKeyTypeOfCall(fcinfo, 1);
-
-		if (is_array)
-			type = get_base_element_type(type);
-		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-									  sizeof(CallSite));
-		BloomHasherInit(&site->hasher, type, PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = site;
-	}
+		site = BloomMakeCallSite(fcinfo, 1, is_array, sizeof(CallSite));
 	return site;
 }
 

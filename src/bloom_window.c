@@ -54,13 +54,7 @@ GetCall(FunctionCallInfo fcinfo)
 	SeenCall   *call = fcinfo->flinfo->fn_extra;
 
 	if (unlikely(call == NULL))
-	{
-		call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-									  sizeof(SeenCall));
-		BloomHasherInit(&call->hasher, get_fn_expr_argtype(fcinfo->flinfo, 0),
-						PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = call;
-	}
+		call = BloomMakeCallSite(fcinfo, 0, false, sizeof(SeenCall));
 	return call;
 }
 
