@@ -294,11 +294,28 @@ void
 BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 				 BloomCache **cache, MemoryContext context)
 {
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	CacheEntry *entry;
 
-	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
+	if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value))
 	{
-		/* in line, but packed or compressed */
+		/* packed, as all small filters in tables are: not worth a palloc */
+		Bloom	   *filter = (Bloom *) probe->unpacked;
+
+		SET_VARSIZE(filter, VARHDRSZ + VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
+		memcpy(VARDATA(filter), VARDATA_SHORT(value),
+			   VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
+		if (BloomIsPublic(filter))
+		{
+			probe->header = filter;
+			probe->is_whole = true;
+			return;
+		}
+	}
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+	{
+		/* in line, but compressed, or no value */
 		probe->header = BloomFetch(datum);
 		probe->is_whole = true;
 		return;

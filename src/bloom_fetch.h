@@ -29,6 +29,7 @@ typedef struct BloomProbe
 	const Bloom *header;		/* only the header, unless is_whole */
 	bool		is_whole;
 	Datum		stored;			/* unless is_whole */
+	uint64		unpacked[(VARATT_SHORT_MAX + VARHDRSZ) / sizeof(uint64) + 1];
 } BloomProbe;
 
 extern void BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
