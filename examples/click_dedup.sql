@@ -24,7 +24,7 @@ CREATE EXTENSION IF NOT EXISTS bloomtype;
 -- Three days of clicks: 100,000 messages, and when each arrives.  The random
 -- numbers are hashes, so that they are the same in every run.
 CREATE FUNCTION pg_temp.random(i int, what int) RETURNS float8
-LANGUAGE sql RETURN (hashint8extended(i, what) & 1048575) / 1048576.0;
+LANGUAGE sql AS 'SELECT (hashint8extended(i, what) & 1048575) / 1048576.0::float8';
 
 CREATE TEMP TABLE message AS
 SELECT md5(i::text)::uuid AS id, (pg_temp.random(i, 1) * 5000)::int AS usr,
