@@ -2,7 +2,7 @@
 #
 # Columns: number, ratio, limit, colour, text, ratio as text.
 
-set terminal svg size 1500, 70 + 24 * n dynamic noenhanced font "sans-serif,12" background "white"
+set terminal svg size 1600, 70 + 24 * n dynamic noenhanced font "sans-serif,12" background "white"
 set output svg
 set datafile separator "\t"
 set encoding utf8
@@ -10,7 +10,7 @@ set encoding utf8
 set logscale x
 set format x "%g"
 set yrange [n + 0.7 : 0.3]
-set lmargin screen 0.64
+set lmargin screen 0.66
 set rmargin 8
 set tmargin 1
 set bmargin 3
