@@ -43,10 +43,8 @@
 #define BLOOM_PREFETCH_KEYS	16
 
 #if defined(__GNUC__)
-#define BloomPrefetchRead(p)	__builtin_prefetch((p), 0)
 #define BloomPrefetchWrite(p)	__builtin_prefetch((p), 1)
 #else
-#define BloomPrefetchRead(p)	((void) (p))
 #define BloomPrefetchWrite(p)	((void) (p))
 #endif
 
