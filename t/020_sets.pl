@@ -8,6 +8,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 my $node = PostgreSQL::Test::Cluster->new('sets');
 $node->init(allows_streaming => 'logical');
@@ -171,7 +172,15 @@ my @pids = split /\n/, answer(q{SELECT pid FROM pg_stat_activity WHERE query LIK
 $node->kill9;
 kill 'KILL', @pids;
 $_->{run}->finish foreach @crashing;
-$node->start;
+# it takes a moment until the last process has gone
+my $started = 0;
+foreach my $attempt (1 .. 600)
+{
+	last if $started = $node->start(fail_ok => 1);
+	usleep(100_000);
+	$node->stop('fast', fail_ok => 1);
+}
+ok($started, 'the server starts again');
 is( answer(q{
 	SELECT count(*) FROM generate_series(1, (SELECT max(key) + 1000 FROM told WHERE set = 'crash')) AS k
 	WHERE bloom_set_contains('crash', k) <> EXISTS (SELECT FROM told WHERE set = 'crash' AND key = k)}),
@@ -231,7 +240,7 @@ $subscriber->init;
 $subscriber->start;
 $subscriber->safe_psql('postgres', q{
 	CREATE EXTENSION bloomtype;
-	SELECT bloom_set_create('crash', 100000, 1e-9)});
+	SELECT bloom_set_create('crash', 1000000, 1e-9)});
 answer('CREATE PUBLICATION crash FOR TABLE crash');
 my $publisher = $node->connstr . ' dbname=postgres';
 $subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION crash CONNECTION '$publisher' PUBLICATION crash");
