@@ -40,7 +40,8 @@
 
 /*
  * Reading a chunk of a TOAST value by itself, with its own index scan, takes
- * about as long as so many chunks in a row.  Measured: bench/run stored.
+ * about as long as so many chunks in a row.  This is a guess, and need not be
+ * a good one: only the moment when we change over depends on it.
  */
 #define SLICE_COST			8
 
