@@ -14,6 +14,19 @@ FROM (SELECT i, count(*) OVER w AS n, bloom_agg(i) OVER w AS own,
 	  FROM generate_series(1, 200) AS i
 	  WINDOW w AS (ORDER BY i)) AS s;
 
+-- A window that fills a table of hashes between two results, again and again:
+-- each result makes room in the batch, but none in the table.  All forms.
+SELECT count(*) AS rows, bool_and((bloom_info(own)).capacity = i) AS own,
+	   bool_and(bloom_cardinality(fixed) = i AND fixed @> i) AS fixed,
+	   bool_and(bloom_cardinality(into_filter) = i AND into_filter @> i) AS into_filter,
+	   bool_and((bloom_info(internal)).capacity = i) AS internal,
+	   bool_and(bloom_cardinality(internal_fixed) = i) AS internal_fixed
+FROM (SELECT i, bloom_agg(i) OVER w AS own, bloom_agg(i, 1000000, 0.01) OVER w AS fixed,
+			 bloom_agg(i, bloom_empty(1000000)) OVER w AS into_filter,
+			 bloom_agg(i::float4) OVER w AS internal, bloom_agg(i::float4, 1000000, 0.01) OVER w AS internal_fixed
+	  FROM generate_series(1, 5000) AS i
+	  WINDOW w AS (ORDER BY i)) AS s;
+
 -- A sliding frame has no inverse transition: it is aggregated anew.
 SELECT count(*) AS rows, bool_and(bloom_cardinality(f) = n) AS keys,
 	   bool_and(f = (SELECT bloom_agg(j, 100000, 0.01) FROM generate_series(greatest(i - 3, 1), least(i + 2, 100)) AS j)) AS of_the_frame

@@ -28,6 +28,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "catalog/pg_collation.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
 #include "nodes/pg_list.h"
@@ -316,12 +317,16 @@ static inline uint64
 HashTextKey(FunctionCallInfo fcinfo, uint64 seed, Oid *key_type)
 {
 	const BloomHasher *hasher = fcinfo->flinfo->fn_extra;
+	Oid			collation = PG_GET_COLLATION();
 
 	if (unlikely(hasher == NULL))
 		hasher = FindTextHasher(fcinfo);
+
+	/* without an expression, nobody could have said which collation */
+	if (unlikely(!OidIsValid(collation) && fcinfo->flinfo->fn_expr == NULL))
+		collation = DEFAULT_COLLATION_OID;
 	if (likely(hasher->type == TEXTOID))
-		return BloomHashText(PG_GETARG_DATUM(1), PG_GET_COLLATION(), seed,
-							 key_type);
+		return BloomHashText(PG_GETARG_DATUM(1), collation, seed, key_type);
 	*key_type = hasher->key_type;
 	return BloomHashDatum(hasher, PG_GETARG_DATUM(1), seed);
 }

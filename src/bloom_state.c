@@ -299,15 +299,22 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
  */
 
 /*
- * Has a table no room for another batch, or more keys than a table may have?
+ * Would a table of so many keys have no room for another batch, or hold more
+ * than a table may?
  */
 static inline bool
-IsFull(const Bloom *table)
+IsFullWith(const Bloom *table, uint64 nkeys)
 {
 	uint64		room = BloomTableRoom(BloomStateSlots(table));
 
-	return table->count + (BloomHasBatch(table) ? BLOOM_BATCH : 0) >= room ||
-		!BloomHoldsAsKeys(table->words, table->count);
+	return nkeys + (BloomHasBatch(table) ? BLOOM_BATCH : 0) >= room ||
+		!BloomHoldsAsKeys(table->words, nkeys);
+}
+
+static inline bool
+IsFull(const Bloom *table)
+{
+	return IsFullWith(table, table->count);
 }
 
 /*
@@ -521,6 +528,26 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
  */
 
 /*
+ * The state with an empty batch.
+ *
+ * A state that goes on must have room for another batch, and a final function
+ * cannot give back a larger one.  So where the table would be full, this is a
+ * copy, and the hashes stay in the state's batch until that is full as well.
+ */
+static Bloom *
+Settled(Bloom *state)
+{
+	if (BloomIsTable(state) && BloomHasBatch(state) &&
+		IsFullWith(state, state->count + BloomBatchSize(state)))
+	{
+		state = BloomCopy(state);
+		state->pending &= ~BLOOM_OWNED;
+	}
+	Flush(state);
+	return state;
+}
+
+/*
  * The content of a table as a value of the shape of another filter.
  */
 static Bloom *
@@ -551,7 +578,7 @@ PublishTable(const Bloom *table, const BloomShape *shape)
 const Bloom *
 BloomStatePublish(Bloom *state)
 {
-	Flush(state);
+	state = Settled(state);
 	if (BloomIsTable(state))
 	{
 		BloomShape	shape = BloomShapeOf(state);
@@ -577,7 +604,7 @@ BloomStatePublishFitted(Bloom *state)
 {
 	BloomShape	shape;
 
-	Flush(state);
+	state = Settled(state);
 	if (state->count == 0)
 		return BloomMakeShapeless();
 	if (!BloomIsTable(state))
