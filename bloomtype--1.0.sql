@@ -9,45 +9,45 @@
 
 CREATE TYPE bloom;
 
-CREATE FUNCTION bloom_in(cstring) RETURNS bloom
+CREATE FUNCTION _bloom_in(cstring) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_in(cstring) IS 'input function of type bloom: base64 of the bytes that the cast to bytea gives';
+COMMENT ON FUNCTION _bloom_in(cstring) IS 'input function of type bloom: base64 of the bytes that the cast to bytea gives';
 
-CREATE FUNCTION bloom_out(bloom) RETURNS cstring
+CREATE FUNCTION _bloom_out(bloom) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_out(bloom) IS 'output function of type bloom: base64';
+COMMENT ON FUNCTION _bloom_out(bloom) IS 'output function of type bloom: base64';
 
-CREATE FUNCTION bloom_recv(internal) RETURNS bloom
+CREATE FUNCTION _bloom_recv(internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_recv(internal) IS 'binary input function of type bloom';
+COMMENT ON FUNCTION _bloom_recv(internal) IS 'binary input function of type bloom';
 
-CREATE FUNCTION bloom_send(bloom) RETURNS bytea
+CREATE FUNCTION _bloom_send(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_send(bloom) IS 'binary output function of type bloom';
+COMMENT ON FUNCTION _bloom_send(bloom) IS 'binary output function of type bloom';
 
 CREATE TYPE bloom (
-	INPUT = bloom_in,
-	OUTPUT = bloom_out,
-	RECEIVE = bloom_recv,
-	SEND = bloom_send,
+	INPUT = _bloom_in,
+	OUTPUT = _bloom_out,
+	RECEIVE = _bloom_recv,
+	SEND = _bloom_send,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
 	STORAGE = external
 );
 COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies one that was added, and imagines others at a known rate';
 
-CREATE FUNCTION bloom_to_bytea(bloom) RETURNS bytea
+CREATE FUNCTION _bloom_to_bytea(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_to_bytea(bloom) IS 'the bytes of a filter, as docs/format.md describes them';
+COMMENT ON FUNCTION _bloom_to_bytea(bloom) IS 'the bytes of a filter, as docs/format.md describes them';
 
-CREATE FUNCTION bloom_from_bytea(bytea) RETURNS bloom
+CREATE FUNCTION _bloom_from_bytea(bytea) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_from_bytea(bytea) IS 'the filter that has these bytes; invalid bytes are error 22P03';
+COMMENT ON FUNCTION _bloom_from_bytea(bytea) IS 'the filter that has these bytes; invalid bytes are error 22P03';
 
-CREATE CAST (bloom AS bytea) WITH FUNCTION bloom_to_bytea(bloom);
+CREATE CAST (bloom AS bytea) WITH FUNCTION _bloom_to_bytea(bloom);
 COMMENT ON CAST (bloom AS bytea) IS 'the bytes of a filter, as docs/format.md describes them';
 
-CREATE CAST (bytea AS bloom) WITH FUNCTION bloom_from_bytea(bytea);
+CREATE CAST (bytea AS bloom) WITH FUNCTION _bloom_from_bytea(bytea);
 COMMENT ON CAST (bytea AS bloom) IS 'the filter that has these bytes; invalid bytes are error 22P03';
 
 -- ----------------------------------------------------------------
@@ -113,32 +113,32 @@ COMMENT ON FUNCTION bloom_insert(bloom, anyarray) IS 'the filter with all elemen
 -- makes those first.
 -- ----------------------------------------------------------------
 
-CREATE FUNCTION bloomsel(internal, oid, internal, int) RETURNS float8
+CREATE FUNCTION _bloom_sel(internal, oid, internal, int) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloomsel(internal, oid, internal, int) IS 'restriction selectivity of tests for a key';
+COMMENT ON FUNCTION _bloom_sel(internal, oid, internal, int) IS 'restriction selectivity of tests for a key';
 
-CREATE FUNCTION bloomjoinsel(internal, oid, internal, smallint, internal) RETURNS float8
+CREATE FUNCTION _bloom_join_sel(internal, oid, internal, smallint, internal) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloomjoinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of tests for a key';
+COMMENT ON FUNCTION _bloom_join_sel(internal, oid, internal, smallint, internal) IS 'join selectivity of tests for a key';
 
-CREATE FUNCTION bloom_contains_support(internal) RETURNS internal
+CREATE FUNCTION _bloom_contains_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_contains_support(internal) IS 'planner support function of tests for a key';
+COMMENT ON FUNCTION _bloom_contains_support(internal) IS 'planner support function of tests for a key';
 
 CREATE FUNCTION bloom_contains(filter bloom, key anyelement) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
-	SUPPORT bloom_contains_support;
+	SUPPORT _bloom_contains_support;
 COMMENT ON FUNCTION bloom_contains(bloom, anyelement) IS 'false: the key was certainly never added; true: it probably was';
 
 CREATE FUNCTION bloom_contains(filter bloom, key text) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
-	SUPPORT bloom_contains_support;
+	SUPPORT _bloom_contains_support;
 COMMENT ON FUNCTION bloom_contains(bloom, text) IS 'false: the text was certainly never added; true: it probably was';
 
-CREATE FUNCTION bloom_contained(key anyelement, filter bloom) RETURNS boolean
+CREATE FUNCTION _bloom_contained(key anyelement, filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
-	SUPPORT bloom_contains_support;
-COMMENT ON FUNCTION bloom_contained(anyelement, bloom) IS 'false: the key was certainly never added; true: it probably was';
+	SUPPORT _bloom_contains_support;
+COMMENT ON FUNCTION _bloom_contained(anyelement, bloom) IS 'false: the key was certainly never added; true: it probably was';
 
 CREATE FUNCTION bloom_contains_all(filter bloom, keys anyarray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -150,13 +150,13 @@ COMMENT ON FUNCTION bloom_contains_any(bloom, anyarray) IS 'is some element poss
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anyelement, FUNCTION = bloom_contains,
-	COMMUTATOR = <@, RESTRICT = bloomsel, JOIN = bloomjoinsel
+	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
 COMMENT ON OPERATOR @> (bloom, anyelement) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
-	LEFTARG = anyelement, RIGHTARG = bloom, FUNCTION = bloom_contained,
-	COMMUTATOR = @>, RESTRICT = bloomsel, JOIN = bloomjoinsel
+	LEFTARG = anyelement, RIGHTARG = bloom, FUNCTION = _bloom_contained,
+	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
 COMMENT ON OPERATOR <@ (anyelement, bloom) IS 'is possibly contained in the filter; false is certain';
 
@@ -186,13 +186,13 @@ COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits th
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_superset,
-	COMMUTATOR = <@, RESTRICT = contsel, JOIN = contjoinsel
+	COMMUTATOR = <@, RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
 );
 COMMENT ON OPERATOR @> (bloom, bloom) IS 'contains every bit of the right filter';
 
 CREATE OPERATOR <@ (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_subset,
-	COMMUTATOR = @>, RESTRICT = contsel, JOIN = contjoinsel
+	COMMUTATOR = @>, RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
 );
 COMMENT ON OPERATOR <@ (bloom, bloom) IS 'every bit is contained in the right filter';
 
@@ -212,38 +212,38 @@ COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of 
 --							EQUALITY
 -- ----------------------------------------------------------------
 
-CREATE FUNCTION bloom_eq(bloom, bloom) RETURNS boolean
+CREATE FUNCTION _bloom_eq(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_eq(bloom, bloom) IS 'same bits, hashes, seed, key type, and the same bits set';
+COMMENT ON FUNCTION _bloom_eq(bloom, bloom) IS 'same bits, hashes, seed, key type, and the same bits set';
 
-CREATE FUNCTION bloom_ne(bloom, bloom) RETURNS boolean
+CREATE FUNCTION _bloom_ne(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_ne(bloom, bloom) IS 'not the same bits, hashes, seed, key type, or not the same bits set';
+COMMENT ON FUNCTION _bloom_ne(bloom, bloom) IS 'not the same bits, hashes, seed, key type, or not the same bits set';
 
-CREATE FUNCTION bloom_hash(bloom) RETURNS int
+CREATE FUNCTION _bloom_hash(bloom) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_hash(bloom) IS 'hash function of the hash operator class of type bloom';
+COMMENT ON FUNCTION _bloom_hash(bloom) IS 'hash function of the hash operator class of type bloom';
 
-CREATE FUNCTION bloom_hash_extended(bloom, bigint) RETURNS bigint
+CREATE FUNCTION _bloom_hash_extended(bloom, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_hash_extended(bloom, bigint) IS 'extended hash function of the hash operator class of type bloom';
+COMMENT ON FUNCTION _bloom_hash_extended(bloom, bigint) IS 'extended hash function of the hash operator class of type bloom';
 
 CREATE OPERATOR = (
-	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_eq,
-	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = _bloom_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR = (bloom, bloom) IS 'same shape and same bits';
 
 CREATE OPERATOR <> (
-	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_ne,
-	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = _bloom_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
 );
 COMMENT ON OPERATOR <> (bloom, bloom) IS 'different shape or different bits';
 
 CREATE OPERATOR CLASS bloom_ops DEFAULT FOR TYPE bloom USING hash AS
-	OPERATOR 1 =,
-	FUNCTION 1 bloom_hash(bloom),
-	FUNCTION 2 bloom_hash_extended(bloom, bigint);
+	OPERATOR 1 = (bloom, bloom),
+	FUNCTION 1 _bloom_hash(bloom),
+	FUNCTION 2 _bloom_hash_extended(bloom, bigint);
 COMMENT ON OPERATOR CLASS bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication; count(DISTINCT filter) would need an order';
 COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication; count(DISTINCT filter) would need an order';
 
@@ -293,102 +293,586 @@ COMMENT ON FUNCTION bloom_info(bloom) IS 'what there is to know of a filter: key
 
 -- not STRICT, none of these: a group of nulls still has a shape
 
-CREATE FUNCTION bloom_agg_combine(bloom, bloom) RETURNS bloom
+CREATE FUNCTION _bloom_agg_combine(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_combine(bloom, bloom) IS 'combine function of bloom_agg with a shape';
+COMMENT ON FUNCTION _bloom_agg_combine(bloom, bloom) IS 'combine function of bloom_agg with a shape';
 
-CREATE FUNCTION bloom_agg_collect_combine(bloom, bloom) RETURNS bloom
+CREATE FUNCTION _bloom_agg_collect_combine(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_collect_combine(bloom, bloom) IS 'combine function of bloom_agg without a shape';
+COMMENT ON FUNCTION _bloom_agg_collect_combine(bloom, bloom) IS 'combine function of bloom_agg without a shape';
 
-CREATE FUNCTION bloom_agg_final(bloom) RETURNS bloom
+CREATE FUNCTION _bloom_agg_final(bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_final(bloom) IS 'final function of aggregates with a shape';
+COMMENT ON FUNCTION _bloom_agg_final(bloom) IS 'final function of aggregates with a shape';
 
-CREATE FUNCTION bloom_agg_fit_final(bloom) RETURNS bloom
+CREATE FUNCTION _bloom_agg_fit_final(bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_fit_final(bloom) IS 'final function of bloom_agg without a shape';
+COMMENT ON FUNCTION _bloom_agg_fit_final(bloom) IS 'final function of bloom_agg without a shape';
 
-CREATE FUNCTION bloom_agg_final(internal) RETURNS bloom
+CREATE FUNCTION _bloom_agg_final(internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_final(internal) IS 'final function of aggregates with a shape';
+COMMENT ON FUNCTION _bloom_agg_final(internal) IS 'final function of aggregates with a shape';
 
-CREATE FUNCTION bloom_agg_fit_final(internal) RETURNS bloom
+CREATE FUNCTION _bloom_agg_fit_final(internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_fit_final(internal) IS 'final function of bloom_agg without a shape';
+COMMENT ON FUNCTION _bloom_agg_fit_final(internal) IS 'final function of bloom_agg without a shape';
 
--- bloom_agg, in four forms, for each of the common key types and for any other
-DO $do$
-DECLARE
-	form record;
-	key record;
-	trans text;
-BEGIN
-	FOR form IN
-		SELECT * FROM (VALUES
-			('trans', '',
-			 'bloom_agg_fit_final', 'bloom_agg_collect_combine',
-			 'Bloom filter of the distinct keys, with as many bits as they need for a false-positive rate of 0.01; fewer than 67108864 distinct keys'),
-			('trans', ', fp_prob float8',
-			 'bloom_agg_fit_final', 'bloom_agg_collect_combine',
-			 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys'),
-			('trans', ', capacity bigint, fp_prob float8',
-			 'bloom_agg_final', 'bloom_agg_combine',
-			 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys'),
-			('into_trans', ', filter bloom',
-			 'bloom_agg_final', 'bloom_agg_combine',
-			 'the Bloom filter, as it is on the first row, with the keys added; a WARNING when there were more keys than its capacity'))
-		AS f (name, args, final, combine, comment)
-	LOOP
-		FOR key IN
-			SELECT t AS suffix, t AS type, 'bloom' AS state
-			FROM unnest('{int2, int4, int8, text, uuid, bytea, numeric, float8, date, timestamp, timestamptz}'::text[]) AS t
-			UNION ALL
-			SELECT 'any', 'anyelement', 'internal'
-		LOOP
-			trans := pg_catalog.format('bloom_agg_%s_%s', form.name, key.suffix);
+-- bloom_agg: in four forms, each for any type of key, with an internal state,
+-- and again for each of the commonest types, with a state of type bloom and a
+-- combine function, which is what parallel plans and distributed engines ask
+-- for.  They are written out, since a loop would call functions by names that
+-- somebody else's schema could capture.
 
-			EXECUTE pg_catalog.format(
-				$$CREATE FUNCTION %s(state %s, key %s%s) RETURNS %2$s
-				AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE$$,
-				trans, key.state, key.type, form.args);
-			EXECUTE pg_catalog.format(
-				$$COMMENT ON FUNCTION %s(%s, %s%s) IS 'transition function of bloom_agg'$$,
-				trans, key.state, key.type, form.args);
+-- sized by the keys, at a rate of 0.01: bloom_agg(key)
 
-			EXECUTE pg_catalog.format(
-				$$CREATE AGGREGATE bloom_agg(key %s%s) (
-					SFUNC = %s, STYPE = %s, SSPACE = 512, FINALFUNC = %s, %s
-					PARALLEL = SAFE)$$,
-				key.type, form.args, trans, key.state, form.final,
-				CASE WHEN key.state = 'bloom'
-					THEN 'COMBINEFUNC = ' || form.combine || ',' ELSE '' END);
-			EXECUTE pg_catalog.format(
-				$$COMMENT ON AGGREGATE bloom_agg(key %s%s) IS %L$$,
-				key.type, form.args, form.comment);
-		END LOOP;
-	END LOOP;
-END
-$do$;
-
-CREATE FUNCTION bloom_union_agg_trans(state bloom, filter bloom) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_union_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_union_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz) IS 'transition function of bloom_agg';
+
+CREATE AGGREGATE bloom_agg(key anyelement) (
+	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'Bloom filter of the distinct keys, with as many bits as they need for a false-positive rate of 0.01; fewer than 67108864 distinct keys';
+
+CREATE AGGREGATE bloom_agg(key int2) (
+	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int2) IS 'bloom_agg(anyelement) for keys of type int2, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int4) (
+	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int4) IS 'bloom_agg(anyelement) for keys of type int4, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int8) (
+	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int8) IS 'bloom_agg(anyelement) for keys of type int8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key text) (
+	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(text) IS 'bloom_agg(anyelement) for keys of type text, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key uuid) (
+	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(uuid) IS 'bloom_agg(anyelement) for keys of type uuid, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key bytea) (
+	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(bytea) IS 'bloom_agg(anyelement) for keys of type bytea, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key numeric) (
+	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(numeric) IS 'bloom_agg(anyelement) for keys of type numeric, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key float8) (
+	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(float8) IS 'bloom_agg(anyelement) for keys of type float8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key date) (
+	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(date) IS 'bloom_agg(anyelement) for keys of type date, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamp) (
+	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamp) IS 'bloom_agg(anyelement) for keys of type timestamp, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamptz) (
+	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamptz) IS 'bloom_agg(anyelement) for keys of type timestamptz, in parallel too';
+
+-- sized by the keys, at a given rate: bloom_agg(key, fp_prob)
+
+CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, fp_prob float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8) IS 'transition function of bloom_agg';
+
+CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys';
+
+CREATE AGGREGATE bloom_agg(key int2, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int2, float8) IS 'bloom_agg(anyelement, float8) for keys of type int2, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int4, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int4, float8) IS 'bloom_agg(anyelement, float8) for keys of type int4, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int8, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int8, float8) IS 'bloom_agg(anyelement, float8) for keys of type int8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key text, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(text, float8) IS 'bloom_agg(anyelement, float8) for keys of type text, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key uuid, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(uuid, float8) IS 'bloom_agg(anyelement, float8) for keys of type uuid, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key bytea, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(bytea, float8) IS 'bloom_agg(anyelement, float8) for keys of type bytea, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key numeric, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(numeric, float8) IS 'bloom_agg(anyelement, float8) for keys of type numeric, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key float8, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(float8, float8) IS 'bloom_agg(anyelement, float8) for keys of type float8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key date, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(date, float8) IS 'bloom_agg(anyelement, float8) for keys of type date, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamp, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamp, float8) IS 'bloom_agg(anyelement, float8) for keys of type timestamp, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamptz, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamptz, float8) IS 'bloom_agg(anyelement, float8) for keys of type timestamptz, in parallel too';
+
+-- for a given capacity: bloom_agg(key, capacity, fp_prob)
+
+CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, capacity bigint, fp_prob float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, capacity bigint, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, bigint, float8) IS 'transition function of bloom_agg';
+
+CREATE AGGREGATE bloom_agg(key anyelement, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(anyelement, bigint, float8) IS 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys';
+
+CREATE AGGREGATE bloom_agg(key int2, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int2, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type int2, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int4, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int4, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type int4, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int8, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int8, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type int8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key text, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(text, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type text, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key uuid, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(uuid, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type uuid, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key bytea, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(bytea, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type bytea, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key numeric, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(numeric, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type numeric, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key float8, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(float8, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type float8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key date, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(date, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type date, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamp, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamp, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type timestamp, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamptz, capacity bigint, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamptz, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type timestamptz, in parallel too';
+
+-- added to a filter: bloom_agg(key, filter)
+
+CREATE FUNCTION _bloom_agg_into_trans_any(state internal, key anyelement, filter bloom) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_any(internal, anyelement, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_int2(state bloom, key int2, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_int2(bloom, int2, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_int4(state bloom, key int4, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_int4(bloom, int4, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_int8(state bloom, key int8, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_int8(bloom, int8, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_text(state bloom, key text, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_text(bloom, text, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_uuid(state bloom, key uuid, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_uuid(bloom, uuid, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_bytea(state bloom, key bytea, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_bytea(bloom, bytea, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_numeric(state bloom, key numeric, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_numeric(bloom, numeric, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_float8(state bloom, key float8, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_float8(bloom, float8, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_date(state bloom, key date, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_date(bloom, date, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_timestamp(state bloom, key timestamp, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_timestamp(bloom, timestamp, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_timestamptz(state bloom, key timestamptz, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_timestamptz(bloom, timestamptz, bloom) IS 'transition function of bloom_agg';
+
+CREATE AGGREGATE bloom_agg(key anyelement, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_any, STYPE = internal, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING when there were more keys than its capacity';
+
+CREATE AGGREGATE bloom_agg(key int2, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_int2, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int2, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int2, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int4, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_int4, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int4, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int4, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key int8, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_int8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(int8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key text, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_text, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(text, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type text, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key uuid, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_uuid, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(uuid, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type uuid, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key bytea, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_bytea, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(bytea, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type bytea, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key numeric, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_numeric, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(numeric, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type numeric, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key float8, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_float8, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(float8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type float8, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key date, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_date, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(date, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type date, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamp, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_timestamp, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamp, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamp, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key timestamptz, filter bloom) (
+	SFUNC = _bloom_agg_into_trans_timestamptz, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg(timestamptz, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamptz, in parallel too';
+
+CREATE FUNCTION _bloom_union_agg_trans(state bloom, filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_union_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_union_agg';
 
 CREATE AGGREGATE bloom_union_agg(filter bloom) (
-	SFUNC = bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,
-	FINALFUNC = bloom_agg_final, COMBINEFUNC = bloom_union_agg_trans,
+	SFUNC = _bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_union_agg(bloom) IS 'the union of filters of one shape and key type; nulls are ignored; over no rows, an empty filter that can be combined with any other';
 
-CREATE FUNCTION bloom_intersect_agg_trans(state bloom, filter bloom) RETURNS bloom
+CREATE FUNCTION _bloom_intersect_agg_trans(state bloom, filter bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_intersect_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_intersect_agg';
+COMMENT ON FUNCTION _bloom_intersect_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_intersect_agg';
 
 CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
-	SFUNC = bloom_intersect_agg_trans, STYPE = bloom, SSPACE = 65536,
-	COMBINEFUNC = bloom_intersect_agg_trans, PARALLEL = SAFE
+	SFUNC = _bloom_intersect_agg_trans, STYPE = bloom, SSPACE = 65536,
+	COMBINEFUNC = _bloom_intersect_agg_trans, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null';
 

@@ -122,12 +122,12 @@ DecodeBase64(const char *text, Size nchars, Size *len)
 }
 
 /*
- * bloom_in
+ * _bloom_in
  *		Input function of type bloom: base64 of the bytes of docs/format.md.
  */
-PG_FUNCTION_INFO_V1(bloom_in);
+PG_FUNCTION_INFO_V1(_bloom_in);
 Datum
-bloom_in(PG_FUNCTION_ARGS)
+_bloom_in(PG_FUNCTION_ARGS)
 {
 	const char *text = PG_GETARG_CSTRING(0);
 	const char *wrong = "It is not base64.";
@@ -150,12 +150,12 @@ bloom_in(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_out
+ * _bloom_out
  *		Output function of type bloom.
  */
-PG_FUNCTION_INFO_V1(bloom_out);
+PG_FUNCTION_INFO_V1(_bloom_out);
 Datum
-bloom_out(PG_FUNCTION_ARGS)
+_bloom_out(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter = PG_GETARG_BLOOM_P(0);
 	Size		len = BloomEncodedSize(filter);
@@ -197,12 +197,12 @@ DecodeOrFail(const void *bytes, Size len)
 }
 
 /*
- * bloom_recv
+ * _bloom_recv
  *		Binary input function of type bloom.
  */
-PG_FUNCTION_INFO_V1(bloom_recv);
+PG_FUNCTION_INFO_V1(_bloom_recv);
 Datum
-bloom_recv(PG_FUNCTION_ARGS)
+_bloom_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
 	int			len = message->len - message->cursor;
@@ -211,34 +211,34 @@ bloom_recv(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_send
+ * _bloom_send
  *		Binary output function of type bloom.
  */
-PG_FUNCTION_INFO_V1(bloom_send);
+PG_FUNCTION_INFO_V1(_bloom_send);
 Datum
-bloom_send(PG_FUNCTION_ARGS)
+_bloom_send(PG_FUNCTION_ARGS)
 {
 	return EncodeAsBytea(PG_GETARG_BLOOM_P(0));
 }
 
 /*
- * bloom_to_bytea
+ * _bloom_to_bytea
  *		The bytes of a filter.  (bloom::bytea)
  */
-PG_FUNCTION_INFO_V1(bloom_to_bytea);
+PG_FUNCTION_INFO_V1(_bloom_to_bytea);
 Datum
-bloom_to_bytea(PG_FUNCTION_ARGS)
+_bloom_to_bytea(PG_FUNCTION_ARGS)
 {
 	return EncodeAsBytea(PG_GETARG_BLOOM_P(0));
 }
 
 /*
- * bloom_from_bytea
+ * _bloom_from_bytea
  *		The filter of these bytes.  (bytea::bloom)
  */
-PG_FUNCTION_INFO_V1(bloom_from_bytea);
+PG_FUNCTION_INFO_V1(_bloom_from_bytea);
 Datum
-bloom_from_bytea(PG_FUNCTION_ARGS)
+_bloom_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 
@@ -537,12 +537,12 @@ bloom_contains(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_contained
+ * _bloom_contained
  *		Is the key possibly contained in the filter?  (anyelement <@ bloom)
  */
-PG_FUNCTION_INFO_V1(bloom_contained);
+PG_FUNCTION_INFO_V1(_bloom_contained);
 Datum
-bloom_contained(PG_FUNCTION_ARGS)
+_bloom_contained(PG_FUNCTION_ARGS)
 {
 	return TestKey(fcinfo, 1, 0);
 }
@@ -675,23 +675,23 @@ ArgsAreEqual(FunctionCallInfo fcinfo)
 }
 
 /*
- * bloom_eq
+ * _bloom_eq
  *		Same shape and same bits?  (bloom = bloom)
  */
-PG_FUNCTION_INFO_V1(bloom_eq);
+PG_FUNCTION_INFO_V1(_bloom_eq);
 Datum
-bloom_eq(PG_FUNCTION_ARGS)
+_bloom_eq(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(ArgsAreEqual(fcinfo));
 }
 
 /*
- * bloom_ne
+ * _bloom_ne
  *		Different shape or different bits?  (bloom <> bloom)
  */
-PG_FUNCTION_INFO_V1(bloom_ne);
+PG_FUNCTION_INFO_V1(_bloom_ne);
 Datum
-bloom_ne(PG_FUNCTION_ARGS)
+_bloom_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!ArgsAreEqual(fcinfo));
 }
@@ -708,23 +708,23 @@ HashArg(FunctionCallInfo fcinfo)
 }
 
 /*
- * bloom_hash
+ * _bloom_hash
  *		Hash function of the hash operator class.
  */
-PG_FUNCTION_INFO_V1(bloom_hash);
+PG_FUNCTION_INFO_V1(_bloom_hash);
 Datum
-bloom_hash(PG_FUNCTION_ARGS)
+_bloom_hash(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_UINT32((uint32) HashArg(fcinfo));
 }
 
 /*
- * bloom_hash_extended
+ * _bloom_hash_extended
  *		The same with 64 bits and a seed; with seed 0, the low half is equal.
  */
-PG_FUNCTION_INFO_V1(bloom_hash_extended);
+PG_FUNCTION_INFO_V1(_bloom_hash_extended);
 Datum
-bloom_hash_extended(PG_FUNCTION_ARGS)
+_bloom_hash_extended(PG_FUNCTION_ARGS)
 {
 	uint64		seed = (uint64) PG_GETARG_INT64(1);
 	uint64		hash = HashArg(fcinfo);

@@ -49,7 +49,7 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- What a test costs: a hundred simple comparisons, so that those come first.
 SELECT p.oid::regprocedure AS test, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
-WHERE proname ~ '^bloom_(contains|contained)$'
+WHERE proname ~ '^_?bloom_(contains|contained)$'
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- and what works on whole filters, but for input, output and casts
 SELECT p.oid::regprocedure AS too_cheap, procost
@@ -94,7 +94,7 @@ FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	 JOIN pg_type AS t ON t.oid = p.proargtypes[0],
 	 replace(typname, 'anyelement', 'any') AS type
 WHERE p.proname = 'bloom_agg'
-  AND s.proname <> CASE WHEN p.proargtypes[1] = 'bloom'::regtype THEN 'bloom_agg_into_trans_' ELSE 'bloom_agg_trans_' END || type
+  AND s.proname <> CASE WHEN p.proargtypes[1] = 'bloom'::regtype THEN '_bloom_agg_into_trans_' ELSE '_bloom_agg_trans_' END || type
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- The type.
@@ -104,12 +104,34 @@ SELECT castsource::regtype, casttarget::regtype, castfunc::regprocedure, castcon
 FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
 ORDER BY castsource::regtype::text COLLATE "C";
 
--- Functions in other languages qualify every name, for they may run with any
--- search_path.
+-- Every function is in C: a body in SQL or PL/pgSQL would look for names in
+-- somebody's search_path.
 SELECT p.oid::regprocedure AS function, lanname
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	 JOIN pg_language AS l ON l.oid = prolang
-WHERE lanname NOT IN ('c', 'internal') AND proconfig IS NULL
+WHERE lanname NOT IN ('c', 'internal')
+ORDER BY p.oid::regprocedure::text COLLATE "C";
+
+-- What is not for people begins with an underscore, and nothing else does, but
+-- what only an operator needs.
+WITH internal AS (
+	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend])::oid AS oid FROM pg_type WHERE typname = 'bloom'
+	UNION
+	SELECT castfunc FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
+	UNION
+	SELECT unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggserialfn, aggdeserialfn])
+	FROM ours JOIN pg_aggregate AS a ON classid = 'pg_proc'::regclass AND aggfnoid = objid
+	UNION
+	SELECT unnest(ARRAY[oprrest, oprjoin]) FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
+	UNION
+	SELECT amproc FROM pg_amproc WHERE amproclefttype = 'bloom'::regtype
+	UNION
+	SELECT prosupport FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
+)
+SELECT p.oid::regprocedure AS misnamed
+FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
+WHERE (proname LIKE E'\\_%') <> (p.oid IN (SELECT oid FROM internal))
+  AND NOT (proname LIKE E'\\_%' AND p.oid IN (SELECT oprcode FROM pg_operator))
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- Every operator class in this database, ours among them, is complete.

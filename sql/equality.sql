@@ -31,17 +31,17 @@ RESET enable_hashjoin;
 SELECT bool_and((a.f = b.f) = (a.content = b.content)) AS equal_means_equal,
 	   bool_and((a.f = b.f) <> (a.f <> b.f)) AS negation,
 	   bool_and((a.f = b.f) = (b.f = a.f)) AS commutes,
-	   bool_and(a.f <> b.f OR bloom_hash(a.f) = bloom_hash(b.f)) AS hash_alike,
-	   bool_and(a.f <> b.f OR bloom_hash_extended(a.f, 42) = bloom_hash_extended(b.f, 42)) AS hash_alike_extended,
-	   count(*) FILTER (WHERE a.f <> b.f AND bloom_hash(a.f) = bloom_hash(b.f)) AS collisions
+	   bool_and(a.f <> b.f OR _bloom_hash(a.f) = _bloom_hash(b.f)) AS hash_alike,
+	   bool_and(a.f <> b.f OR _bloom_hash_extended(a.f, 42) = _bloom_hash_extended(b.f, 42)) AS hash_alike_extended,
+	   count(*) FILTER (WHERE a.f <> b.f AND _bloom_hash(a.f) = _bloom_hash(b.f)) AS collisions
 FROM filters AS a, filters AS b WHERE a.f IS NOT NULL AND b.f IS NOT NULL;
 -- the rules of hash support functions: with seed 0, the lower half is the same
-SELECT bool_and(bloom_hash_extended(f, 0)::bit(64)::bit(64) & x'00000000FFFFFFFF' = bloom_hash(f)::bigint::bit(64) & x'00000000FFFFFFFF') AS lower_half,
-	   bool_and(bloom_hash_extended(f, 0) <> bloom_hash_extended(f, 1)) AS seeded
+SELECT bool_and(_bloom_hash_extended(f, 0)::bit(64)::bit(64) & x'00000000FFFFFFFF' = _bloom_hash(f)::bigint::bit(64) & x'00000000FFFFFFFF') AS lower_half,
+	   bool_and(_bloom_hash_extended(f, 0) <> _bloom_hash_extended(f, 1)) AS seeded
 FROM filters WHERE f IS NOT NULL;
 
 -- capacity and fp_prob, as asked, are no part of it: the same bits have many
-SELECT bloom_empty(63) = bloom_empty(64) AS equal, bloom_hash(bloom_empty(63)) = bloom_hash(bloom_empty(64)) AS hash_alike;
+SELECT bloom_empty(63) = bloom_empty(64) AS equal, _bloom_hash(bloom_empty(63)) = _bloom_hash(bloom_empty(64)) AS hash_alike;
 
 -- hash index, hash partitions
 CREATE TABLE indexed AS SELECT n, f FROM filters;
@@ -69,7 +69,7 @@ WHERE typname = 'bloom' ORDER BY opcname COLLATE "C";
 
 -- Hash indexes and hash partitions keep the hashes, so that they must not
 -- change.  (These are of little-endian machines.)
-SELECT name, bloom_hash(f), bloom_hash_extended(f, 0), bloom_hash_extended(f, 42)
+SELECT name, _bloom_hash(f), _bloom_hash_extended(f, 0), _bloom_hash_extended(f, 42)
 FROM (SELECT 'empty' AS name, bloom_empty(1000) AS f
 	  UNION ALL SELECT 'keys', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 10) AS i
 	  UNION ALL SELECT 'dense keys', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 150) AS i

@@ -6,7 +6,7 @@
 -- with 16 words, at 16 keys, by whichever way they came.
 SELECT n, (bloom_info(f)).representation, (bloom_info(f)).bytes,
 	   f = g AND g = h AS equal, f::text = g::text AND g::text = h::text AS print_alike,
-	   bloom_hash(f) = bloom_hash(g) AND bloom_hash(g) = bloom_hash(h) AS hash_alike
+	   _bloom_hash(f) = _bloom_hash(g) AND _bloom_hash(g) = _bloom_hash(h) AS hash_alike
 FROM generate_series(0, 18) AS n,
 	 LATERAL (SELECT bloom_agg(i, bloom_shape(1024, 5)) AS f FROM generate_series(1, n) AS i) AS aggregated,
 	 LATERAL (SELECT bloom_add_all(bloom_shape(1024, 5), ARRAY(SELECT generate_series(1, n))) AS g) AS by_array,
@@ -30,8 +30,8 @@ SELECT f AS keys,
 FROM bloom_add_all(bloom_shape(1024, 3), '{1,2}'::int[]) AS f;
 SELECT (bloom_info(keys)).representation, (bloom_info(bits)).representation,
 	   keys = bits AS equal, NOT keys <> bits AS not_unequal, bits = keys AS equal_reversed,
-	   bloom_hash(keys) = bloom_hash(bits) AS hash_alike,
-	   bloom_hash_extended(keys, 5) = bloom_hash_extended(bits, 5) AS hash_alike_extended,
+	   _bloom_hash(keys) = _bloom_hash(bits) AS hash_alike,
+	   _bloom_hash_extended(keys, 5) = _bloom_hash_extended(bits, 5) AS hash_alike_extended,
 	   keys @> bits AND bits @> keys AS contain_each_other,
 	   (bloom_info(keys)).fill = (bloom_info(bits)).fill AS same_fill
 FROM both_forms;

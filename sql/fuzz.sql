@@ -57,7 +57,7 @@ DECLARE
 BEGIN
 	IF filter::bytea <> bytes THEN RETURN 'other bytes'; END IF;
 	IF filter::text::bloom <> filter THEN RETURN 'text'; END IF;
-	IF bloom_hash(filter) <> bloom_hash(bytes::bloom) THEN RETURN 'hash'; END IF;
+	IF _bloom_hash(filter) <> _bloom_hash(bytes::bloom) THEN RETURN 'hash'; END IF;
 	IF NOT filter @> filter THEN RETURN 'subset'; END IF;
 	IF (filter | filter) <> filter THEN RETURN 'union'; END IF;
 	IF (filter & filter) <> filter THEN RETURN 'intersection'; END IF;

@@ -177,8 +177,8 @@ BEGIN
 		IF filter::text <> replace(encode(bytes, 'base64'), E'\n', '') THEN
 			RAISE WARNING 'the text of % is %', golden.expression, filter;
 		END IF;
-		IF bloom_send(filter) <> bytes THEN
-			RAISE WARNING '% is sent as %', golden.expression, bloom_send(filter);
+		IF _bloom_send(filter) <> bytes THEN
+			RAISE WARNING '% is sent as %', golden.expression, _bloom_send(filter);
 		END IF;
 	END LOOP;
 END

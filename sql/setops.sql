@@ -17,7 +17,7 @@ FROM parts;
 -- The union is what adding all keys to one filter gives.
 SELECT a.name, b.name, (a.filter | b.filter) = u.filter AS exact,
 	   (a.filter | b.filter)::text = u.filter::text AS prints_alike,
-	   bloom_hash(a.filter | b.filter) = bloom_hash(u.filter) AS hashes_alike,
+	   _bloom_hash(a.filter | b.filter) = _bloom_hash(u.filter) AS hashes_alike,
 	   (bloom_info(u.filter)).representation
 FROM parts AS a, parts AS b,
 	 LATERAL (SELECT coalesce(bloom_agg(i, 100, 0.01), bloom_empty(100)) AS filter

@@ -29,7 +29,7 @@ FROM (SELECT bloom_agg(i, bloom_shape(640000, 3)) & bloom_agg(CASE WHEN i < 100 
 	  FROM generate_series(1, 10000) AS i) AS s;
 INSERT INTO stored SELECT 'dense', f, f, f
 FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 5000) AS i) AS s;
-SELECT storage, pg_column_size(e) < pg_column_size(x) / 2 AS is_compressed, e = x AND x = m AS equal, bloom_hash(e) = bloom_hash(m) AS hashes_alike,
+SELECT storage, pg_column_size(e) < pg_column_size(x) / 2 AS is_compressed, e = x AND x = m AS equal, _bloom_hash(e) = _bloom_hash(m) AS hashes_alike,
 	   count(*) FILTER (WHERE e @> i AND x @> i AND m @> i) AS found
 FROM stored, generate_series(1, 99) AS i
 GROUP BY storage, e, x, m ORDER BY storage COLLATE "C";

@@ -271,15 +271,15 @@ NoteKeyType(Bloom *state, Oid key_type)
 	return ReturnState(fcinfo, state, old)
 
 #define TRANSITION_FUNCTIONS(name, get_hash) \
-PG_FUNCTION_INFO_V1(bloom_agg_trans_##name); \
+PG_FUNCTION_INFO_V1(_bloom_agg_trans_##name); \
 Datum \
-bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
+_bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
 { \
 	TRANSITION_BODY(FirstState, WhenFull(), get_hash); \
 } \
-PG_FUNCTION_INFO_V1(bloom_agg_into_trans_##name); \
+PG_FUNCTION_INFO_V1(_bloom_agg_into_trans_##name); \
 Datum \
-bloom_agg_into_trans_##name(PG_FUNCTION_ARGS) \
+_bloom_agg_into_trans_##name(PG_FUNCTION_ARGS) \
 { \
 	TRANSITION_BODY(FirstStateInto, BLOOM_TURN_INTO_BITS, get_hash); \
 } \
@@ -377,16 +377,16 @@ TransitionAny(FunctionCallInfo fcinfo,
 	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full));
 }
 
-PG_FUNCTION_INFO_V1(bloom_agg_trans_any);
+PG_FUNCTION_INFO_V1(_bloom_agg_trans_any);
 Datum
-bloom_agg_trans_any(PG_FUNCTION_ARGS)
+_bloom_agg_trans_any(PG_FUNCTION_ARGS)
 {
 	return TransitionAny(fcinfo, FirstState, WhenFull());
 }
 
-PG_FUNCTION_INFO_V1(bloom_agg_into_trans_any);
+PG_FUNCTION_INFO_V1(_bloom_agg_into_trans_any);
 Datum
-bloom_agg_into_trans_any(PG_FUNCTION_ARGS)
+_bloom_agg_into_trans_any(PG_FUNCTION_ARGS)
 {
 	return TransitionAny(fcinfo, FirstStateInto, BLOOM_TURN_INTO_BITS);
 }
@@ -422,46 +422,46 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 }
 
 /*
- * bloom_agg_combine
+ * _bloom_agg_combine
  *		Combine partial states of a given shape.
  */
-PG_FUNCTION_INFO_V1(bloom_agg_combine);
+PG_FUNCTION_INFO_V1(_bloom_agg_combine);
 Datum
-bloom_agg_combine(PG_FUNCTION_ARGS)
+_bloom_agg_combine(PG_FUNCTION_ARGS)
 {
 	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
 }
 
 /*
- * bloom_agg_collect_combine
+ * _bloom_agg_collect_combine
  *		Combine partial states whose shape is made at the end.
  */
-PG_FUNCTION_INFO_V1(bloom_agg_collect_combine);
+PG_FUNCTION_INFO_V1(_bloom_agg_collect_combine);
 Datum
-bloom_agg_collect_combine(PG_FUNCTION_ARGS)
+_bloom_agg_collect_combine(PG_FUNCTION_ARGS)
 {
 	return Combine(fcinfo, BLOOM_FAIL_WHEN_FULL);
 }
 
 /*
- * bloom_union_agg_trans
+ * _bloom_union_agg_trans
  *		Add a filter, unless it is null.  Combines states as well.
  */
-PG_FUNCTION_INFO_V1(bloom_union_agg_trans);
+PG_FUNCTION_INFO_V1(_bloom_union_agg_trans);
 Datum
-bloom_union_agg_trans(PG_FUNCTION_ARGS)
+_bloom_union_agg_trans(PG_FUNCTION_ARGS)
 {
 	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
 }
 
 /*
- * bloom_intersect_agg_trans
+ * _bloom_intersect_agg_trans
  *		Keep what a filter holds as well, unless it is null.  Combines states
  *		as well.
  */
-PG_FUNCTION_INFO_V1(bloom_intersect_agg_trans);
+PG_FUNCTION_INFO_V1(_bloom_intersect_agg_trans);
 Datum
-bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
+_bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
 {
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
@@ -497,15 +497,15 @@ WarnIfOverfull(FunctionCallInfo fcinfo, const Bloom *filter)
 }
 
 /*
- * bloom_agg_final
+ * _bloom_agg_final
  *		The filter that a state of a given shape stands for.
  *
  * For a state of type bloom and one of type internal, which are the same.
  * Over no rows at all, that is an empty filter without a shape.
  */
-PG_FUNCTION_INFO_V1(bloom_agg_final);
+PG_FUNCTION_INFO_V1(_bloom_agg_final);
 Datum
-bloom_agg_final(PG_FUNCTION_ARGS)
+_bloom_agg_final(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter;
 
@@ -518,12 +518,12 @@ bloom_agg_final(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_fit_final
+ * _bloom_agg_fit_final
  *		The filter for the keys that a state has collected.
  */
-PG_FUNCTION_INFO_V1(bloom_agg_fit_final);
+PG_FUNCTION_INFO_V1(_bloom_agg_fit_final);
 Datum
-bloom_agg_fit_final(PG_FUNCTION_ARGS)
+_bloom_agg_fit_final(PG_FUNCTION_ARGS)
 {
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))

@@ -197,12 +197,12 @@ FilterArgno(Oid function)
 }
 
 /*
- * bloomsel
+ * _bloom_sel
  *		Restriction selectivity of bloom @> key and key <@ bloom.
  */
-PG_FUNCTION_INFO_V1(bloomsel);
+PG_FUNCTION_INFO_V1(_bloom_sel);
 Datum
-bloomsel(PG_FUNCTION_ARGS)
+_bloom_sel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	Oid			function = get_opcode(PG_GETARG_OID(1));
@@ -214,26 +214,26 @@ bloomsel(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloomjoinsel
+ * _bloom_join_sel
  *		Join selectivity of bloom @> key and key <@ bloom.
  *
  * The filter then is a column, of which we know nothing.
  */
-PG_FUNCTION_INFO_V1(bloomjoinsel);
+PG_FUNCTION_INFO_V1(_bloom_join_sel);
 Datum
-bloomjoinsel(PG_FUNCTION_ARGS)
+_bloom_join_sel(PG_FUNCTION_ARGS)
 {
 	(void) fcinfo;
 	PG_RETURN_FLOAT8(DEFAULT_BLOOM_SEL);
 }
 
 /*
- * bloom_contains_support
+ * _bloom_contains_support
  *		The same for the functions behind the operators.
  */
-PG_FUNCTION_INFO_V1(bloom_contains_support);
+PG_FUNCTION_INFO_V1(_bloom_contains_support);
 Datum
-bloom_contains_support(PG_FUNCTION_ARGS)
+_bloom_contains_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	SupportRequestSelectivity *req;

@@ -28,7 +28,7 @@ $primary->safe_psql('postgres', q{
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 
 my $query = q{
-	SELECT id, md5(f::bytea), bloom_hash(f), bloom_cardinality(f),
+	SELECT id, md5(f::bytea), _bloom_hash(f), bloom_cardinality(f),
 		   (SELECT count(*) FROM generate_series(-10, 60000, 7) AS i WHERE id < 4 AND f @> i)
 	FROM filters ORDER BY id;
 	SELECT bloom_agg(i, f) @> 123456 AND md5(bloom_agg(i, f)::bytea) IS NOT NULL, md5(bloom_agg(i, f)::bytea)
