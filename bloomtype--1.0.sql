@@ -275,7 +275,7 @@ CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'was no key ever added? this is certain';
 
-CREATE FUNCTION bloom_info(filter bloom, OUT key_type regtype, OUT bits bigint,
+CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT hashes int, OUT seed bigint, OUT capacity bigint,
 						   OUT fp_prob float8, OUT keys bigint, OUT fp_prob_now float8,
 						   OUT fill float8, OUT bytes bigint, OUT representation text)
@@ -965,7 +965,7 @@ CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog
 COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked, length, capacity and rate of a time slice, number of shards; and the oldest time slice that is not forgotten';
 
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
-							   OUT slice timestamptz, OUT key_type regtype,
+							   OUT slice timestamptz, OUT key_type text,
 							   OUT capacity bigint, OUT fp_prob float8, OUT keys bigint,
 							   OUT fp_prob_now float8, OUT shards int, OUT bytes bigint)
 	RETURNS SETOF record

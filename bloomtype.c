@@ -25,7 +25,8 @@
  *		src/bloom_state.c		their states, changed in place
  *		src/bloom_fetch.c		from a Datum to the filter: TOAST
  *		src/bloom_setops.c		filters as sets
- *		src/bloom_format.c		the varlena and its bytes
+ *		src/bloom_format.c		the varlena
+ *		src/bloom_layout.c		its bytes
  *		src/bloom_hash.c		from a key to its hash: types
  *		src/bloom_table.h		a table of hashes
  *		src/bloom_bits.h		from a hash to positions
@@ -407,7 +408,7 @@ bloom_add(PG_FUNCTION_ARGS)
 
 	hasher = &GetCallSite(fcinfo, 1, false)->hasher;
 	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), filter->seed);
-	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, hasher->key_type));
+	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, &hasher->key_type));
 }
 
 /*
@@ -435,7 +436,7 @@ bloom_add_all(PG_FUNCTION_ARGS)
 		PG_RETURN_BLOOM_P(filter);
 	keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
 	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nkeys,
-									 hasher->key_type));
+									 &hasher->key_type));
 }
 
 /* ----------------------------------------------------------------
@@ -478,9 +479,8 @@ bloom_insert(PG_FUNCTION_ARGS)
 		Bloom	   *state;
 
 		BloomCheckHasShape(filter);
-		BloomCheckKeyType(filter, hasher->key_type);
-		state = BloomStateFrom(filter);
-		state->key_type = hasher->key_type;
+		state = BloomStateNoteKeyType(BloomStateFrom(filter),
+									  &hasher->key_type);
 		for (uint64 i = 0; i < keys.nkeys; i++)
 		{
 			bool		fresh;
@@ -516,7 +516,7 @@ TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(filter_argno), 1,
 					&site->cache, fcinfo->flinfo->fn_mcxt);
-	BloomCheckKeyType(probe.header, site->hasher.key_type);
+	BloomCheckKeyType(probe.header, &site->hasher.key_type);
 	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(key_argno),
 						  probe.header->seed);
 	PG_RETURN_BOOL(BloomProbeTest(&probe, hash));
@@ -564,7 +564,7 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
 					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
 					&site->cache, fcinfo->flinfo->fn_mcxt);
-	BloomCheckKeyType(probe.header, site->hasher.key_type);
+	BloomCheckKeyType(probe.header, &site->hasher.key_type);
 	keys = BloomHashArray(&site->hasher, array, probe.header->seed);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
@@ -832,6 +832,7 @@ Datum
 bloom_info(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
+	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	uint64		bits_set = filter->count;
 	Datum		values[11];
 	bool		nulls[11] = {false};
@@ -839,8 +840,9 @@ bloom_info(PG_FUNCTION_ARGS)
 	if (BloomIsKeys(filter))
 		bits_set = BloomBitsSet(PG_GETARG_BLOOM_P(0));
 
-	values[0] = ObjectIdGetDatum(filter->key_type);
-	nulls[0] = !OidIsValid(filter->key_type);
+	if (key_type.id != 0)
+		values[0] = CStringGetTextDatum(BloomKeyTypeName(&key_type));
+	nulls[0] = key_type.id == 0;
 	values[1] = Int64GetDatum((int64) BloomBits(filter));
 	values[2] = Int32GetDatum(filter->hashes);
 	values[3] = Int64GetDatum((int64) filter->seed);

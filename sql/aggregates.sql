@@ -7,7 +7,7 @@ SELECT i, i % 5 AS g, CASE WHEN i % 7 <> 0 THEN i END AS k FROM generate_series(
 
 -- Each overload, in each of its forms: the keys that were added, no others
 -- than at the rate, and the key type.
-CREATE FUNCTION pg_temp.overload(type text) RETURNS TABLE (key_type regtype, forms int, keys_found bigint, union_of_forms boolean)
+CREATE FUNCTION pg_temp.overload(type text) RETURNS TABLE (key_type text, forms int, keys_found bigint, union_of_forms boolean)
 LANGUAGE plpgsql AS
 $$
 BEGIN

@@ -74,7 +74,7 @@ BEGIN
 		RETURN 'union_agg';
 	END IF;
 	PERFORM bloom_fit(filter, 0.01);
-	IF info.key_type IS NULL AND info.bits > 0 OR info.key_type = 'bigint'::regtype THEN
+	IF info.key_type IS NULL AND info.bits > 0 OR info.key_type = 'bigint' THEN
 		IF NOT bloom_add(filter, 7) @> 7 OR NOT bloom_add(filter, 7) @> filter THEN
 			RETURN 'add';
 		END IF;

@@ -189,7 +189,7 @@ FROM golden_filters, bloom_info(decode(bytes, 'hex')::bloom) AS i
 ORDER BY expression COLLATE "C";
 
 -- The key type of each type with frozen hashes, as the bytes have it.
-SELECT type, (bloom_info(filter)).key_type, (bloom_info(filter)).key_type::oid AS in_bytes
+SELECT type, (bloom_info(filter)).key_type, (bloom_info(filter)).key_type::regtype::oid AS in_bytes
 FROM (SELECT 'int2' AS type, bloom_agg('1'::int2) AS filter
 	  UNION ALL SELECT 'int4', bloom_agg('1'::int4)
 	  UNION ALL SELECT 'int8', bloom_agg('1'::int8)

@@ -75,7 +75,9 @@ SELECT what, pg_temp.refusal(bytes) AS refusal
 FROM (SELECT (SELECT filter::bytea FROM filters WHERE name = 'shapeless') AS none,
 			 (SELECT filter::bytea FROM filters WHERE name = 'empty') AS empty,
 			 (SELECT filter::bytea FROM filters WHERE name = 'keys') AS keys,
-			 (SELECT filter::bytea FROM filters WHERE name = 'one word') AS bits) AS f,
+			 (SELECT filter::bytea FROM filters WHERE name = 'one word') AS bits,
+			 -- a key of type "enum mood", by another program
+			 '\x01010502e893baf00200000000000000000000000a000000000000007b14ae47e17a843f0100000000000000656e756d206d6f6f640000000000000022825ad2fe4caf38'::bytea AS named) AS f,
 	 LATERAL (VALUES
 		(1, 'unchanged shapeless', none),
 		(2, 'unchanged empty', empty),
@@ -97,7 +99,7 @@ FROM (SELECT (SELECT filter::bytea FROM filters WHERE name = 'shapeless') AS non
 		(18, 'bits said to be keys', set_byte(bits, 1, 1)),
 		(19, 'hashes 0', set_byte(keys, 2, 0)),
 		(20, 'hashes 65', set_byte(keys, 2, 65)),
-		(21, 'the reserved byte', set_byte(keys, 3, 1)),
+		(21, 'a named key type that has no name', set_byte(keys, 3, 1)),
 		(22, 'key type 0 with keys', set_byte(keys, 4, 0)),
 		(23, 'key type 20 without keys', set_byte(empty, 4, 20)),
 		(24, 'key type 16404, a user''s', set_byte(keys, 5, 64)),
@@ -127,7 +129,19 @@ FROM (SELECT (SELECT filter::bytea FROM filters WHERE name = 'shapeless') AS non
 		(48, 'shapeless in bits form', set_byte(none, 1, 2)),
 		(49, 'shapeless with a key', set_byte(none, 36, 1) || '\x0100000000000000'),
 		(50, 'another seed', set_byte(keys, 12, 1)),
-		(51, 'another key type, built in', set_byte(keys, 4, 25)))
+		(51, 'another key type, built in', set_byte(keys, 4, 25)),
+		(52, 'unchanged, named key type', named),
+		(53, 'another name', set_byte(named, 44, 69)),
+		(54, 'another number', set_byte(named, 4, 0)),
+		(55, 'a name without a number of its kind', set_byte(named, 7, 0)),
+		(56, 'a name of length 0', overlay(named PLACING '\x00000000000000000000000000000000' FROM 45)),
+		(57, 'a word more than the name', substr(set_byte(named, 3, 3), 1, 60) || '\x0000000000000000' || substr(named, 61)),
+		(58, 'padding that is not zero', set_byte(named, 59, 1)),
+		(59, 'a name that is not UTF-8', set_byte(named, 50, 255)),
+		(60, 'a name that ends within a character', overlay(named PLACING '\x41414141414141e2' FROM 53)),
+		(61, 'a control character', set_byte(named, 48, 10)),
+		(62, 'a name longer than allowed', set_byte(named, 3, 129)),
+		(63, 'a name without keys', set_byte(substr(named, 1, 60), 36, 0)))
 	 AS v (n, what, bytes)
 ORDER BY n;
 

@@ -139,7 +139,7 @@ FROM (SELECT bloom_agg(pg_temp.folded(w), 1000, 0.01) AS f FROM words
 \if :has_icu
 	\set key_type '(bloom_info(f)).key_type'
 \else
-	\set key_type '\'anyelement\'::regtype'
+	\set key_type '\'"other"\''
 \endif
 -- such keys do not mix with those of other collations
 SELECT :key_type AS key_type, (SELECT count(*) FROM words WHERE w = pg_temp.folded(w)) AS words

@@ -103,7 +103,7 @@ static void
 LargeStateFlatten(ExpandedObjectHeader *header, void *result, Size size)
 {
 	memcpy(result, ((LargeState *) header)->state, size);
-	((Bloom *) result)->pending &= ~BLOOM_OWNED;
+	((Bloom *) result)->version &= ~BLOOM_OWNED;
 }
 
 static const ExpandedObjectMethods LargeStateMethods = {
@@ -143,7 +143,7 @@ ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
 		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(PG_GETARG_DATUM(0))))
 	{
 		large = LargeStateOf(PG_GETARG_DATUM(0));
-		if (state->pending & BLOOM_OWNED)
+		if (state->version & BLOOM_OWNED)
 			large->state = state;
 		else
 		{
@@ -230,14 +230,12 @@ FirstStateInto(FunctionCallInfo fcinfo)
 }
 
 /* Remember the type of the first key, and insist on it. */
-static inline void
-NoteKeyType(Bloom *state, Oid key_type)
+static inline Bloom *
+NoteKeyType(Bloom *state, const BloomKeyType *key_type)
 {
-	if (unlikely(state->key_type != key_type))
-	{
-		BloomCheckKeyType(state, key_type);
-		state->key_type = key_type;
-	}
+	if (likely(state->key_type == key_type->id && key_type->words == 0))
+		return state;
+	return BloomStateNoteKeyType(state, key_type);
 }
 
 /* Does this call's aggregate know its shape? */
@@ -255,7 +253,7 @@ NoteKeyType(Bloom *state, Oid key_type)
 #define TRANSITION_BODY(first_state, when_full, get_hash) \
 	Bloom	   *old; \
 	Bloom	   *state; \
-	Oid			key_type; \
+	BloomKeyType key_type; \
 	uint64		hash; \
  \
 	CheckContext(fcinfo); \
@@ -266,8 +264,8 @@ NoteKeyType(Bloom *state, Oid key_type)
 	if (PG_ARGISNULL(1)) \
 		return ReturnState(fcinfo, old, old); \
 	get_hash; \
-	NoteKeyType(old, key_type); \
-	state = BloomStateAdd(old, hash, when_full); \
+	state = NoteKeyType(old, &key_type); \
+	state = BloomStateAdd(state, hash, when_full); \
 	return ReturnState(fcinfo, state, old)
 
 #define TRANSITION_FUNCTIONS(name, get_hash) \
@@ -286,7 +284,7 @@ _bloom_agg_into_trans_##name(PG_FUNCTION_ARGS) \
 extern int	bloom_no_such_symbol	/* swallow a semicolon */
 
 #define FIXED(type, hash_function, value) \
-	key_type = type; \
+	key_type = BloomBuiltinKeyType(type); \
 	hash = hash_function(value, old->seed)
 
 /*
@@ -296,7 +294,7 @@ extern int	bloom_no_such_symbol	/* swallow a semicolon */
 static pg_noinline const BloomHasher *
 FindTextHasher(FunctionCallInfo fcinfo)
 {
-	static const BloomHasher text = {.type = TEXTOID,.key_type = TEXTOID};
+	static const BloomHasher text = {.type = TEXTOID};
 	BloomHasher *hasher = unconstify(BloomHasher *, &text);
 	Aggref	   *aggref = AggGetAggref(fcinfo);
 	Oid			type = InvalidOid;
@@ -314,7 +312,7 @@ FindTextHasher(FunctionCallInfo fcinfo)
 }
 
 static inline uint64
-HashTextKey(FunctionCallInfo fcinfo, uint64 seed, Oid *key_type)
+HashTextKey(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
 {
 	const BloomHasher *hasher = fcinfo->flinfo->fn_extra;
 	Oid			collation = PG_GET_COLLATION();
@@ -372,7 +370,7 @@ TransitionAny(FunctionCallInfo fcinfo,
 
 	if (hasher == NULL)
 		hasher = BloomMakeCallSite(fcinfo, 1, false, sizeof(BloomHasher));
-	NoteKeyType(state, hasher->key_type);
+	state = NoteKeyType(state, &hasher->key_type);
 	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), state->seed);
 	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full));
 }

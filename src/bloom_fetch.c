@@ -55,7 +55,7 @@ typedef struct CacheEntry
 	uint64		last_used;
 	uint64		slices;			/* read so far, or about to be */
 	Bloom	   *whole;			/* or NULL */
-	Bloom		header;
+	Bloom	   *header;
 } CacheEntry;
 
 struct BloomCache
@@ -139,13 +139,24 @@ FetchSlice(Datum stored, Size offset, Size len, void *out)
 	pfree(slice);
 }
 
-/* Read a header. */
-static void
-FetchHeader(Datum stored, Bloom *header)
+/*
+ * Read a header, with the name of the key type, into memory of this context.
+ */
+static Bloom *
+FetchHeader(MemoryContext context, Datum stored)
 {
-	SET_VARSIZE(header, BLOOM_HEADER_SIZE);
+	Bloom		header;
+	Bloom	   *result;
+
 	FetchSlice(stored, VARHDRSZ, BLOOM_HEADER_SIZE - VARHDRSZ,
-			   (char *) header + VARHDRSZ);
+			   (char *) &header + VARHDRSZ);
+	result = MemoryContextAlloc(context, BloomPrefixSize(&header));
+	memcpy(result, &header, BLOOM_HEADER_SIZE);
+	SET_VARSIZE(result, BloomPrefixSize(&header));
+	if (header.type_words > 0)
+		FetchSlice(stored, BLOOM_HEADER_SIZE, BloomTypeBytes(&header),
+				   result->data);
+	return result;
 }
 
 /*
@@ -155,12 +166,11 @@ FetchHeader(Datum stored, Bloom *header)
 const Bloom *
 BloomFetchHeader(Datum datum)
 {
-	Bloom	   *header;
+	const Bloom *header;
 
 	if (!IsSliceable(datum))
 		return BloomFetch(datum);
-	header = palloc(BLOOM_HEADER_SIZE);
-	FetchHeader(datum, header);
+	header = FetchHeader(CurrentMemoryContext, datum);
 	return BloomIsPublic(header) ? header : BloomFetch(datum);
 }
 
@@ -243,11 +253,14 @@ FindEntry(BloomCache *cache, Datum stored)
 	{
 		entry = OldestEntry(cache, false);
 		DropWhole(cache, entry);
+		if (entry->header != NULL)
+			pfree(entry->header);
+		entry->header = NULL;
 	}
 
 	/* the entry is not to be found, until it is complete */
 	entry->valueid = InvalidOid;
-	FetchHeader(stored, &entry->header);
+	entry->header = FetchHeader(cache->context, stored);
 	entry->toastrelid = pointer.va_toastrelid;
 	entry->valueid = pointer.va_valueid;
 	entry->slices = 0;
@@ -265,7 +278,7 @@ static bool
 IsWorthWhole(const CacheEntry *entry, Size size)
 {
 	return size <= SMALL_FILTER_BYTES ||
-		!BloomIsPublic(&entry->header) ||
+		!BloomIsPublic(entry->header) ||
 		entry->slices * SLICE_COST >= size / TOAST_MAX_CHUNK_SIZE;
 }
 
@@ -334,14 +347,14 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 	{
 		Size		size = BloomFetchSize(datum);
 
-		entry->slices += BloomIsKeys(&entry->header) ? nkeys :
-			nkeys * entry->header.hashes;
+		entry->slices += BloomIsKeys(entry->header) ? nkeys :
+			nkeys * entry->header->hashes;
 		if (!IsSliceable(datum) || IsWorthWhole(entry, size))
 			FetchWhole(*cache, entry, datum, size);
 	}
 
 	probe->is_whole = entry->whole != NULL;
-	probe->header = probe->is_whole ? entry->whole : &entry->header;
+	probe->header = probe->is_whole ? entry->whole : entry->header;
 	probe->stored = datum;
 }
 
@@ -363,7 +376,8 @@ TestStoredBits(const BloomProbe *probe, uint64 hash)
 		uint64		position = BloomNextPosition(&a, BloomBits(probe->header));
 		uint8		byte;
 
-		FetchSlice(probe->stored, BLOOM_HEADER_SIZE + position / 8, 1, &byte);
+		FetchSlice(probe->stored, BloomPrefixSize(probe->header) + position / 8, 1,
+				   &byte);
 		if (BloomGetBit(&byte, position & 7) == 0)
 			return false;
 	}
@@ -388,8 +402,8 @@ TestStoredKeys(const BloomProbe *probe, uint64 hash)
 		uint64		first = middle - Min(middle - low, KEYS_PER_SLICE / 2);
 		uint64		n = Min(high - first, KEYS_PER_SLICE);
 
-		FetchSlice(probe->stored, BLOOM_HEADER_SIZE + first * sizeof(uint64),
-				   n * sizeof(uint64), keys);
+		FetchSlice(probe->stored, BloomPrefixSize(probe->header) +
+				   first * sizeof(uint64), n * sizeof(uint64), keys);
 		if (hash < keys[0])
 			high = first;
 		else if (hash > keys[n - 1])

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bloom_format.c
- *		The value: shapes, making, encoding, and the one validating decoder.
+ *		The value: shapes, making, encoding, decoding.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -14,17 +14,10 @@
 #include <sys/mman.h>
 #endif
 
-#include "access/transam.h"
-#include "port/pg_bitutils.h"
-#include "port/pg_bswap.h"
-
 #include "bloom_format.h"
 
 /* The usual size of huge pages; only a guess is needed */
 #define HUGE_PAGE_SIZE	(2 * 1024 * 1024)
-
-/* Size of the header outside of the server */
-#define ENCODED_HEADER_SIZE		(BLOOM_HEADER_SIZE - VARHDRSZ)
 
 /* ----------------------------------------------------------------
  *							SHAPES
@@ -161,16 +154,43 @@ BloomAllocate(MemoryContext context, Size size)
 }
 
 /*
+ * BloomNamedKeyType
+ *		The key type of this name, which is in UTF-8.
+ */
+BloomKeyType
+BloomNamedKeyType(const char *name)
+{
+	BloomKeyType type;
+	Size		len = strlen(name);
+	char	   *padded;
+
+	if (len > BLOOM_MAX_TYPE_WORDS * 8)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("key type is too complex for a Bloom filter"),
+				 errdetail("Its description has %zu bytes; at most %d fit.",
+						   len, BLOOM_MAX_TYPE_WORDS * 8),
+				 errhint("Use fewer columns, or cast the key to text.")));
+	type.id = BloomNumberOfTypeName(name, len);
+	type.words = (int) ((len + 7) / 8);
+	padded = palloc0((Size) type.words * 8);
+	memcpy(padded, name, len);
+	type.name = padded;
+	return type;
+}
+
+/*
  * BloomMake
  *		A filter with room for this many bytes of content, all zero.
  *
  * The caller fills in the content and its count.
  */
 Bloom *
-BloomMake(const BloomShape *shape, Oid key_type,
+BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
 		  BloomRepresentation representation, Size nbytes)
 {
-	Size		size = BLOOM_HEADER_SIZE + nbytes;
+	Size		type_bytes = (Size) key_type->words * 8;
+	Size		size = BLOOM_HEADER_SIZE + type_bytes + nbytes;
 	Bloom	   *filter = BloomAllocate(CurrentMemoryContext, size);
 
 	memset(filter, 0, size);
@@ -178,11 +198,14 @@ BloomMake(const BloomShape *shape, Oid key_type,
 	filter->version = BLOOM_VERSION;
 	filter->representation = representation;
 	filter->hashes = shape->hashes;
-	filter->key_type = key_type;
+	filter->type_words = key_type->words;
+	filter->key_type = key_type->id;
 	filter->words = shape->bits / 64;
 	filter->seed = (uint64) shape->seed;
 	filter->capacity = shape->capacity;
 	filter->fp_prob = shape->fp_prob;
+	if (type_bytes > 0)
+		memcpy(filter->data, key_type->name, type_bytes);
 	return filter;
 }
 
@@ -193,7 +216,9 @@ BloomMake(const BloomShape *shape, Oid key_type,
 Bloom *
 BloomMakeEmpty(const BloomShape *shape)
 {
-	return BloomMake(shape, InvalidOid, BLOOM_KEYS, 0);
+	BloomKeyType none = {0};
+
+	return BloomMake(shape, &none, BLOOM_KEYS, 0);
 }
 
 /*
@@ -217,8 +242,9 @@ BloomMakeLike(const Bloom *like, BloomRepresentation representation,
 			  Size nbytes)
 {
 	BloomShape	shape = BloomShapeOf(like);
+	BloomKeyType key_type = BloomKeyTypeOf(like);
 
-	return BloomMake(&shape, like->key_type, representation, nbytes);
+	return BloomMake(&shape, &key_type, representation, nbytes);
 }
 
 /*
@@ -241,7 +267,7 @@ BloomCopy(const Bloom *filter)
 uint64
 BloomCountBits(const Bloom *bits)
 {
-	return pg_popcount((const char *) bits->data, (int) BloomBitBytes(bits));
+	return BloomPopcount(BloomBitData(bits), BloomBitBytes(bits));
 }
 
 /*
@@ -258,9 +284,10 @@ BloomSetCount(Bloom *filter, uint64 count)
 		/* bits, none of which is set, are no keys, and those have no type */
 		filter->representation = BLOOM_KEYS;
 		filter->key_type = InvalidOid;
+		filter->type_words = 0;
 	}
 	if (BloomIsKeys(filter))
-		SET_VARSIZE(filter, BLOOM_HEADER_SIZE + count * sizeof(uint64));
+		SET_VARSIZE(filter, BloomSizeByHeader(filter));
 	AssertCheckBloom(filter);
 }
 
@@ -268,43 +295,6 @@ BloomSetCount(Bloom *filter, uint64 count)
  *							ENCODING
  * ----------------------------------------------------------------
  */
-
-#ifdef WORDS_BIGENDIAN
-#define LittleEndian32(x)	pg_bswap32(x)
-#define LittleEndian64(x)	pg_bswap64(x)
-#else
-#define LittleEndian32(x)	(x)
-#define LittleEndian64(x)	(x)
-#endif
-
-/*
- * Turn the numbers of a filter from the server's byte order to little-endian,
- * or back: it is the same.  "keys" is how many keys there are behind the
- * header.
- */
-static void
-SwapToLittleEndian(Bloom *filter, uint64 keys)
-{
-	uint64		fp_prob;
-
-	StaticAssertStmt(sizeof(double) == sizeof(uint64),
-					 "double is not a 64-bit IEEE number");
-
-	filter->key_type = LittleEndian32(filter->key_type);
-	filter->words = LittleEndian32(filter->words);
-	filter->seed = LittleEndian64(filter->seed);
-	filter->capacity = LittleEndian64(filter->capacity);
-	memcpy(&fp_prob, &filter->fp_prob, sizeof(fp_prob));
-	fp_prob = LittleEndian64(fp_prob);
-	memcpy(&filter->fp_prob, &fp_prob, sizeof(fp_prob));
-	filter->count = LittleEndian64(filter->count);
-#ifdef WORDS_BIGENDIAN
-	for (uint64 i = 0; i < keys; i++)
-		filter->data[i] = LittleEndian64(filter->data[i]);
-#else
-	(void) keys;
-#endif
-}
 
 /*
  * BloomEncodedSize
@@ -323,93 +313,7 @@ BloomEncodedSize(const Bloom *filter)
 void
 BloomEncode(const Bloom *filter, uint8 *out)
 {
-#ifdef WORDS_BIGENDIAN
-	Bloom	   *swapped = BloomCopy(filter);
-
-	SwapToLittleEndian(swapped, BloomIsKeys(filter) ? filter->count : 0);
-	memcpy(out, VARDATA(swapped), BloomEncodedSize(filter));
-	pfree(swapped);
-#else
-	memcpy(out, VARDATA(filter), BloomEncodedSize(filter));
-#endif
-}
-
-/* ----------------------------------------------------------------
- *							DECODING
- * ----------------------------------------------------------------
- */
-
-/*
- * What is wrong with a header, or NULL.
- */
-static const char *
-CheckHeader(const Bloom *filter)
-{
-	if (filter->version != BLOOM_VERSION)
-		return "The version is unknown.";
-	if (!BloomIsKeys(filter) && !BloomIsBits(filter))
-		return "The representation is unknown.";
-	if (filter->pending != 0)
-		return "The reserved byte is not zero.";
-	if (filter->key_type >= FirstGenbkiObjectId)
-		return "The key type is not a built-in type.";
-	if (!BloomHasShape(filter))
-	{
-		if (filter->hashes != 0 || filter->seed != 0 ||
-			filter->capacity != 0 || filter->fp_prob != 0 ||
-			filter->key_type != InvalidOid || filter->count != 0 ||
-			!BloomIsKeys(filter))
-			return "A filter without a shape is not all zero.";
-		return NULL;
-	}
-	if (filter->words > BLOOM_MAX_BITS / 64)
-		return "The number of bits is out of range.";
-	if (filter->hashes < 1 || filter->hashes > BLOOM_MAX_HASHES)
-		return "The number of hashes is out of range.";
-	if (filter->capacity < 1 || filter->capacity > PG_INT64_MAX)
-		return "The capacity is out of range.";
-	if (!(filter->fp_prob > 0 && filter->fp_prob < 1))
-		return "The fp_prob is out of range.";
-	if ((filter->count == 0) != (filter->key_type == InvalidOid))
-		return "The key type does not match the number of keys.";
-	if (BloomIsKeys(filter))
-	{
-		if (!BloomHoldsAsKeys(filter->words, filter->count))
-			return "There are too many keys for the keys form.";
-	}
-	else if (filter->count == 0)
-		return "No bit is set in the bits form.";
-	return NULL;
-}
-
-/* How many bytes a filter with a good header has behind it. */
-static Size
-ContentSize(const Bloom *filter)
-{
-	return BloomIsKeys(filter) ? filter->count * sizeof(uint64) :
-		BloomBitBytes(filter);
-}
-
-/*
- * What is wrong with the content behind a good header, or NULL.
- */
-static const char *
-CheckContent(const Bloom *filter)
-{
-	if (BloomIsKeys(filter))
-	{
-		uint64		previous = 0;
-
-		for (uint64 i = 0; i < filter->count; i++)
-		{
-			if (filter->data[i] <= previous)
-				return "The keys are not ascending.";
-			previous = filter->data[i];
-		}
-	}
-	else if (BloomCountBits(filter) != filter->count)
-		return "The number of bits set does not match.";
-	return NULL;
+	BloomWriteBytes(filter, out, BloomEncodedSize(filter));
 }
 
 /*
@@ -425,31 +329,18 @@ BloomDecode(const uint8 *bytes, Size len, const char **wrong)
 	Bloom		header;
 	Bloom	   *filter;
 
-	if (len < ENCODED_HEADER_SIZE)
-	{
-		*wrong = "There are fewer bytes than a header has.";
-		return NULL;
-	}
-
-	memcpy((char *) &header + VARHDRSZ, bytes, ENCODED_HEADER_SIZE);
-	SwapToLittleEndian(&header, 0);
-	*wrong = CheckHeader(&header);
-	if (*wrong == NULL && len - ENCODED_HEADER_SIZE != ContentSize(&header))
-		*wrong = "The number of bytes does not match the header.";
+	*wrong = BloomReadHeader(bytes, len, &header);
 	if (*wrong != NULL)
 		return NULL;
 
-	filter = palloc(VARHDRSZ + len);
-	SET_VARSIZE(filter, VARHDRSZ + len);
-	memcpy(VARDATA(filter), bytes, len);
-	SwapToLittleEndian(filter, BloomIsKeys(&header) ? header.count : 0);
-
-	*wrong = CheckContent(filter);
+	filter = BloomAllocate(CurrentMemoryContext, VARHDRSZ + len);
+	*wrong = BloomReadContent(bytes, len, filter);
 	if (*wrong != NULL)
 	{
 		pfree(filter);
 		return NULL;
 	}
+	SET_VARSIZE(filter, VARHDRSZ + len);
 	return filter;
 }
 
@@ -461,8 +352,8 @@ BloomDecode(const uint8 *bytes, Size len, const char **wrong)
 void
 AssertCheckBloom(const Bloom *filter)
 {
-	Assert(CheckHeader(filter) == NULL);
-	Assert(VARSIZE(filter) == BLOOM_HEADER_SIZE + ContentSize(filter));
-	Assert(CheckContent(filter) == NULL);
+	Assert(BloomCheckHeader(filter) == NULL);
+	Assert(VARSIZE(filter) == BloomSizeByHeader(filter));
+	Assert(BloomCheckContent(filter) == NULL);
 }
 #endif

@@ -102,42 +102,42 @@ BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 	{
 		case INT2OID:
 			hasher->kind = BLOOM_KEY_INT2;
-			hasher->key_type = INT8OID;
+			hasher->key_type = BloomBuiltinKeyType(INT8OID);
 			return true;
 		case INT4OID:
 			hasher->kind = BLOOM_KEY_INT4;
-			hasher->key_type = INT8OID;
+			hasher->key_type = BloomBuiltinKeyType(INT8OID);
 			return true;
 		case INT8OID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 		case TIMEOID:
 			hasher->kind = BLOOM_KEY_INT8;
-			hasher->key_type = base;
+			hasher->key_type = BloomBuiltinKeyType(base);
 			return true;
 		case FLOAT4OID:
 			hasher->kind = BLOOM_KEY_FLOAT4;
-			hasher->key_type = FLOAT8OID;
+			hasher->key_type = BloomBuiltinKeyType(FLOAT8OID);
 			return true;
 		case FLOAT8OID:
 			hasher->kind = BLOOM_KEY_FLOAT8;
-			hasher->key_type = FLOAT8OID;
+			hasher->key_type = BloomBuiltinKeyType(FLOAT8OID);
 			return true;
 		case BOOLOID:
 			hasher->kind = BLOOM_KEY_BOOL;
-			hasher->key_type = BOOLOID;
+			hasher->key_type = BloomBuiltinKeyType(BOOLOID);
 			return true;
 		case DATEOID:
 			hasher->kind = BLOOM_KEY_DATE;
-			hasher->key_type = DATEOID;
+			hasher->key_type = BloomBuiltinKeyType(DATEOID);
 			return true;
 		case UUIDOID:
 			hasher->kind = BLOOM_KEY_UUID;
-			hasher->key_type = UUIDOID;
+			hasher->key_type = BloomBuiltinKeyType(UUIDOID);
 			return true;
 		case BYTEAOID:
 			hasher->kind = BLOOM_KEY_VARLENA;
-			hasher->key_type = BYTEAOID;
+			hasher->key_type = BloomBuiltinKeyType(BYTEAOID);
 			return true;
 		case TEXTOID:
 		case VARCHAROID:
@@ -147,7 +147,7 @@ BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 				break;
 			hasher->kind = base == BPCHAROID ? BLOOM_KEY_BPCHAR :
 				base == NAMEOID ? BLOOM_KEY_NAME : BLOOM_KEY_VARLENA;
-			hasher->key_type = TEXTOID;
+			hasher->key_type = BloomBuiltinKeyType(TEXTOID);
 			return true;
 		default:
 			break;
@@ -161,7 +161,7 @@ BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 	if (hasher->typentry->typtype == TYPTYPE_ENUM)
 	{
 		hasher->kind = BLOOM_KEY_ENUM;
-		hasher->key_type = ANYENUMOID;
+		hasher->key_type = BloomBuiltinKeyType(ANYENUMOID);
 		return true;
 	}
 
@@ -175,14 +175,14 @@ BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 	 * types; then we know the type better ourselves, if it is built in.
 	 */
 	if (type_is_collatable(base) && !CollationIsDeterministic(collation))
-		hasher->key_type = BLOOM_KEY_OTHER;
+		hasher->key_type = BloomBuiltinKeyType(BLOOM_KEY_OTHER);
 	else if (get_typtype(hasher->typentry->hash_opintype) == TYPTYPE_PSEUDO &&
 			 base < FirstGenbkiObjectId)
-		hasher->key_type = base;
+		hasher->key_type = BloomBuiltinKeyType(base);
 	else if (hasher->typentry->hash_opintype < FirstGenbkiObjectId)
-		hasher->key_type = hasher->typentry->hash_opintype;
+		hasher->key_type = BloomBuiltinKeyType(hasher->typentry->hash_opintype);
 	else
-		hasher->key_type = BLOOM_KEY_OTHER;
+		hasher->key_type = BloomBuiltinKeyType(BLOOM_KEY_OTHER);
 	return true;
 }
 
@@ -311,14 +311,14 @@ BloomHashVarlena(Datum key, uint64 seed)
  * For callers that have no place to keep a hasher.
  */
 uint64
-BloomHashText(Datum key, Oid collation, uint64 seed, Oid *key_type)
+BloomHashText(Datum key, Oid collation, uint64 seed, BloomKeyType *key_type)
 {
 	BloomHasher hasher;
 
 	CheckCollation(collation);
 	if (likely(CollationIsDeterministic(collation)))
 	{
-		*key_type = TEXTOID;
+		*key_type = BloomBuiltinKeyType(TEXTOID);
 		return BloomHashVarlena(key, seed);
 	}
 	BloomHasherInit(&hasher, TEXTOID, collation);

@@ -16,6 +16,8 @@
 #include "utils/array.h"
 #include "utils/typcache.h"
 
+#include "bloom_format.h"
+
 /* xxHash is used from its header alone: nothing to link, nothing to load */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -48,7 +50,7 @@ typedef enum BloomKeyKind
 typedef struct BloomHasher
 {
 	Oid			type;			/* of the Datums */
-	Oid			key_type;		/* of the keys, as filters remember it */
+	BloomKeyType key_type;		/* of the keys, as filters remember it */
 	Oid			collation;
 	BloomKeyKind kind;
 	TypeCacheEntry *typentry;	/* of BLOOM_KEY_HASHED */
@@ -78,7 +80,7 @@ extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
 extern uint64 BloomHashVarlena(Datum key, uint64 seed);
 extern uint64 BloomHashText(Datum key, Oid collation, uint64 seed,
-							Oid *key_type);
+							BloomKeyType *key_type);
 extern uint64 BloomHashNumeric(Datum key, uint64 seed);
 
 /* Zero is kept for "no hash". */

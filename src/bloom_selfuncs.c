@@ -66,6 +66,7 @@ TestStatistics(const VariableStatData *vardata, int kind,
 {
 	AttStatsSlot slot;
 	BloomHasher hasher;
+	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	bool		with_numbers = kind == STATISTIC_KIND_MCV;
 	bool		usable;
 
@@ -76,7 +77,7 @@ TestStatistics(const VariableStatData *vardata, int kind,
 		return false;
 
 	usable = BloomHasherTryInit(&hasher, slot.valuetype, collation) &&
-		(hasher.key_type == filter->key_type || filter->count == 0);
+		(filter->count == 0 || BloomSameKeyType(&hasher.key_type, &key_type));
 	for (int i = 0; usable && i < slot.nvalues; i++)
 	{
 		uint64		hash = BloomHashDatum(&hasher, slot.values[i],

@@ -737,7 +737,7 @@ typedef struct KeyGroup
 typedef struct SetCall
 {
 	BloomSet   *set;
-	Oid			key_type;
+	BloomKeyType key_type;
 	SetKey	   *keys;
 	uint64		nkeys;
 	TimestampTz oldest;
@@ -902,7 +902,7 @@ LookInto(SetCall *call, const Rows *rows)
 			continue;
 		}
 		filter = RowFilter(rows, i);
-		BloomCheckKeyType(filter, call->key_type);
+		BloomCheckKeyType(filter, &call->key_type);
 		group->has_rows = true;
 		if (slice == call->current)
 			group->current = filter;
@@ -949,7 +949,7 @@ CheckSetKeyType(SetCall *call)
 
 	if (rows.n == 0)
 		return false;
-	BloomCheckKeyType(RowFilter(&rows, 0), call->key_type);
+	BloomCheckKeyType(RowFilter(&rows, 0), &call->key_type);
 	return true;
 }
 
@@ -990,9 +990,7 @@ AddToFilter(SetCall *call, KeyGroup *group, const Bloom *filter)
 	bool		any = false;
 
 	BloomCheckHasShape(filter);
-	BloomCheckKeyType(filter, call->key_type);
-	state = BloomStateFrom(filter);
-	state->key_type = call->key_type;
+	state = BloomStateNoteKeyType(BloomStateFrom(filter), &call->key_type);
 	for (uint64 i = 0; i < group->nkeys; i++)
 	{
 		SetKey	   *key = &group->keys[i];
@@ -1065,7 +1063,7 @@ EnsureSetKeyType(SetCall *call)
 		CheckTries(call->set, tries);
 		shape.bits = 128;
 		first = BloomAddSorted(BloomMakeEmpty(&shape), &call->keys[0].hash, 1,
-							   call->key_type);
+							   &call->key_type);
 		filter = PointerGetDatum(first);
 		Write(call->set, PLAN_INSERT, &shard, DT_NOBEGIN, &filter, 1);
 	}
@@ -1248,7 +1246,7 @@ PutKey(SetCall *call)
 	values[0] = Int32GetDatum(key->shard);
 	values[1] = TimestampTzGetDatum(call->current);
 	values[2] = UInt64GetDatum(key->hash);
-	values[3] = ObjectIdGetDatum(call->key_type);
+	values[3] = ObjectIdGetDatum(call->key_type.id);
 	rows = ExecutePlan(call->set, PLAN_PUT, values, NULL, false);
 	if (rows.n == 0)
 		return false;
@@ -1276,7 +1274,8 @@ RangeIsOpen(const SetCall *call)
 static void
 AddKeys(SetCall *call)
 {
-	if (call->nkeys == 1 && call->set->params.keeps_all && PutKey(call))
+	if (call->nkeys == 1 && call->set->params.keeps_all &&
+		call->key_type.words == 0 && PutKey(call))
 		return;
 	for (uint64 i = 0; i < call->nkeys;)
 	{
@@ -1659,9 +1658,10 @@ Datum
 bloom_set_put(PG_FUNCTION_ARGS)
 {
 	uint64		hash = (uint64) PG_GETARG_INT64(1);
+	BloomKeyType key_type = BloomBuiltinKeyType(PG_GETARG_OID(2));
 
 	PG_RETURN_BLOOM_P(BloomAddSorted(PG_GETARG_BLOOM_P(0), &hash, 1,
-									 PG_GETARG_OID(2)));
+									 &key_type));
 }
 
 /*
@@ -1673,7 +1673,8 @@ Datum
 bloom_set_lacks(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter = PG_GETARG_BLOOM_P(0);
+	BloomKeyType key_type = BloomBuiltinKeyType(PG_GETARG_OID(2));
 
-	BloomCheckKeyType(filter, PG_GETARG_OID(2));
+	BloomCheckKeyType(filter, &key_type);
 	PG_RETURN_BOOL(!BloomTestHash(filter, (uint64) PG_GETARG_INT64(1)));
 }

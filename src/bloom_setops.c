@@ -18,6 +18,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
@@ -35,15 +36,22 @@
  */
 
 /*
- * A key type in a message.
+ * BloomKeyTypeName
+ *		A key type, as people read it.
  *
  * A filter does not know more of keys of an extension's type, or of text under
  * a nondeterministic collation.
  */
-static const char *
-KeyTypeName(Oid key_type)
+const char *
+BloomKeyTypeName(const BloomKeyType *key_type)
 {
-	return key_type == ANYELEMENTOID ? "\"other\"" : format_type_be(key_type);
+	if (key_type->words > 0)
+		return pg_any_to_server(pnstrdup(key_type->name, key_type->words * 8),
+								strnlen(key_type->name, key_type->words * 8),
+								PG_UTF8);
+	if (key_type->id == ANYELEMENTOID)
+		return "\"other\"";
+	return format_type_extended(key_type->id, -1, FORMAT_TYPE_ALLOW_INVALID);
 }
 
 /*
@@ -51,13 +59,14 @@ KeyTypeName(Oid key_type)
  *		The error of a key that is of another type than the filter's keys.
  */
 void
-BloomKeyTypeMismatch(const Bloom *filter, Oid key_type)
+BloomKeyTypeMismatch(const Bloom *filter, const BloomKeyType *key_type)
 {
+	BloomKeyType has = BloomKeyTypeOf(filter);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the Bloom filter's key type %s",
-					KeyTypeName(key_type),
-					KeyTypeName(filter->key_type)),
+					BloomKeyTypeName(key_type), BloomKeyTypeName(&has)),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
 			 errhint("Cast the key to the type of the keys in the filter.")));
 }
@@ -85,6 +94,9 @@ BloomCheckHasShape(const Bloom *filter)
 void
 BloomCheckCombinable(const Bloom *a, const Bloom *b)
 {
+	BloomKeyType type_a = BloomKeyTypeOf(a);
+	BloomKeyType type_b = BloomKeyTypeOf(b);
+
 	if (!BloomHasShape(a) || !BloomHasShape(b))
 		return;
 	if (!BloomShapeEquals(a, b))
@@ -95,14 +107,12 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 						   BloomBits(a), a->hashes, (int64) a->seed,
 						   BloomBits(b), b->hashes, (int64) b->seed),
 				 errhint("Build both filters with the same capacity, fp_prob and seed.")));
-	if (a->key_type != b->key_type &&
-		a->key_type != InvalidOid && b->key_type != InvalidOid)
+	if (type_a.id != 0 && type_b.id != 0 && !BloomSameKeyType(&type_a, &type_b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine Bloom filters of different key types"),
 				 errdetail("One filter holds keys of type %s, the other of type %s.",
-						   KeyTypeName(a->key_type),
-						   KeyTypeName(b->key_type)),
+						   BloomKeyTypeName(&type_a), BloomKeyTypeName(&type_b)),
 				 errhint("Cast the keys to one type when building the filters.")));
 }
 
@@ -244,7 +254,7 @@ BloomToBits(const Bloom *filter)
 	if (BloomIsBits(filter))
 		return BloomCopy(filter);
 	bits = BloomMakeLike(filter, BLOOM_BITS, BloomBitBytes(filter));
-	BloomSetMany(bits, filter->data, filter->count);
+	BloomSetMany(bits, BloomKeyData(filter), filter->count);
 	bits->count = BloomCountBits(bits);
 	return bits;
 }
@@ -261,8 +271,6 @@ BloomAdoptCapacity(Bloom *filter, const Bloom *other)
 {
 	filter->capacity = Max(filter->capacity, other->capacity);
 	filter->fp_prob = Max(filter->fp_prob, other->fp_prob);
-	if (filter->key_type == InvalidOid)
-		filter->key_type = other->key_type;
 }
 
 /*
@@ -273,8 +281,9 @@ BloomAdoptCapacity(Bloom *filter, const Bloom *other)
  */
 const Bloom *
 BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
-			   Oid key_type)
+			   const BloomKeyType *key_type)
 {
+	BloomShape	shape = BloomShapeOf(filter);
 	Bloom	   *result;
 	uint64		total;
 
@@ -295,21 +304,22 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 		return result;
 	}
 
-	total = MergeHashes(filter->data, filter->count, hashes, nhashes, NULL);
+	total = MergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
+						NULL);
 	if (total == filter->count)
 		return filter;
 	if (BloomHoldsAsKeys(filter->words, total))
 	{
-		result = BloomMakeLike(filter, BLOOM_KEYS, total * sizeof(uint64));
-		result->key_type = key_type;
-		MergeHashes(filter->data, filter->count, hashes, nhashes,
-					result->data);
+		result = BloomMake(&shape, key_type, BLOOM_KEYS,
+						   total * sizeof(uint64));
+		MergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
+					BloomKeyData(result));
 		BloomSetCount(result, total);
 		return result;
 	}
 
-	result = BloomToBits(filter);
-	result->key_type = key_type;
+	result = BloomMake(&shape, key_type, BLOOM_BITS, BloomBitBytes(filter));
+	BloomSetMany(result, BloomKeyData(filter), filter->count);
 	BloomSetMany(result, hashes, nhashes);
 	BloomSetCount(result, BloomCountBits(result));
 	return result;
@@ -358,7 +368,7 @@ SortedPositions(const Bloom *filter, uint64 *npositions)
 
 	for (uint64 i = 0; i < filter->count; i++)
 	{
-		uint64		a = filter->data[i];
+		uint64		a = BloomKeyData(filter)[i];
 
 		for (int j = 0; j < filter->hashes; j++)
 			positions[n++] = (uint32) BloomNextPosition(&a, bits);
@@ -392,7 +402,8 @@ static bool
 SameKeys(const Bloom *a, const Bloom *b)
 {
 	return BloomIsKeys(a) && BloomIsKeys(b) && a->count == b->count &&
-		memcmp(a->data, b->data, a->count * sizeof(uint64)) == 0;
+		memcmp(BloomKeyData(a), BloomKeyData(b),
+			   a->count * sizeof(uint64)) == 0;
 }
 
 /*
@@ -402,9 +413,11 @@ SameKeys(const Bloom *a, const Bloom *b)
 bool
 BloomEquals(const Bloom *a, const Bloom *b)
 {
+	BloomKeyType type_a = BloomKeyTypeOf(a);
+	BloomKeyType type_b = BloomKeyTypeOf(b);
 	bool		equal;
 
-	if (!BloomShapeEquals(a, b) || a->key_type != b->key_type)
+	if (!BloomShapeEquals(a, b) || !BloomSameKeyType(&type_a, &type_b))
 		return false;
 	if (SameKeys(a, b))
 		return true;
@@ -426,7 +439,8 @@ BloomEquals(const Bloom *a, const Bloom *b)
 		const Bloom *bits_b = AsBits(b);
 
 		equal = bits_a->count == bits_b->count &&
-			memcmp(bits_a->data, bits_b->data, BloomBitBytes(a)) == 0;
+			memcmp(BloomBitData(bits_a), BloomBitData(bits_b),
+				   BloomBitBytes(a)) == 0;
 		FreeAsBits(bits_a, a);
 		FreeAsBits(bits_b, b);
 	}
@@ -488,7 +502,7 @@ BloomContentHash(const Bloom *filter)
 		const Bloom *bits = AsBits(filter);
 
 		for (uint32 i = 0; i < filter->words; i++)
-			hash += HashOfWord(i, bits->data[i]);
+			hash += HashOfWord(i, BloomKeyData(bits)[i]);
 		FreeAsBits(bits, filter);
 	}
 	return hash;
@@ -512,7 +526,7 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 	if (BloomIsKeys(part) && BloomIsBits(filter))
 	{
 		for (uint64 i = 0; contains && i < part->count; i++)
-			contains = BloomTestHash(filter, part->data[i]);
+			contains = BloomTestHash(filter, BloomKeyData(part)[i]);
 	}
 	else if (IsSparse(filter) && IsSparse(part))
 	{
@@ -537,7 +551,8 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 		const Bloom *part_bits = AsBits(part);
 
 		for (uint32 i = 0; contains && i < filter->words; i++)
-			contains = (part_bits->data[i] & ~bits->data[i]) == 0;
+			contains = (BloomKeyData(part_bits)[i] &
+						~BloomKeyData(bits)[i]) == 0;
 		FreeAsBits(bits, filter);
 		FreeAsBits(part_bits, part);
 	}
@@ -558,8 +573,11 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 void
 BloomOrBits(Bloom *bits, const Bloom *other)
 {
+	uint64	   *to = BloomKeyData(bits);
+	const uint64 *from = BloomKeyData(other);
+
 	for (uint32 i = 0; i < bits->words; i++)
-		bits->data[i] |= other->data[i];
+		to[i] |= from[i];
 }
 
 /*
@@ -587,7 +605,9 @@ BloomUnion(const Bloom *a, const Bloom *b)
 
 	if (BloomIsKeys(b))
 	{
-		const Bloom *sum = BloomAddSorted(a, b->data, b->count, b->key_type);
+		BloomKeyType key_type = BloomKeyTypeOf(b);
+		const Bloom *sum = BloomAddSorted(a, BloomKeyData(b), b->count,
+										  &key_type);
 
 		result = sum == a ? BloomCopy(a) : unconstify(Bloom *, sum);
 	}
@@ -634,15 +654,15 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 		result = BloomCopy(a);
 		for (uint64 i = 0; i < a->count; i++)
 		{
-			if (BloomTestHash(b, a->data[i]))
-				result->data[n++] = a->data[i];
+			if (BloomTestHash(b, BloomKeyData(a)[i]))
+				BloomKeyData(result)[n++] = BloomKeyData(a)[i];
 		}
 	}
 	else
 	{
 		result = BloomCopy(a);
 		for (uint32 i = 0; i < result->words; i++)
-			result->data[i] &= b->data[i];
+			BloomKeyData(result)[i] &= BloomKeyData(b)[i];
 		n = BloomCountBits(result);
 	}
 	BloomAdoptCapacity(result, b);
@@ -665,13 +685,14 @@ static Bloom *
 FoldBits(const Bloom *filter, uint32 factor)
 {
 	BloomShape	shape = BloomShapeOf(filter);
+	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	Bloom	   *folded;
 	const uint8 *from = BloomBitData(filter);
 	uint8	   *to;
 	uint64		bit = 0;
 
 	shape.bits /= factor;
-	folded = BloomMake(&shape, filter->key_type, BLOOM_BITS, shape.bits / 8);
+	folded = BloomMake(&shape, &key_type, BLOOM_BITS, shape.bits / 8);
 	to = BloomBitData(folded);
 	for (uint64 i = 0; i < shape.bits; i++)
 	{
@@ -733,6 +754,7 @@ BloomFit(const Bloom *filter, double fp_prob)
 
 	if (BloomIsKeys(filter))
 	{
+		BloomKeyType key_type = BloomKeyTypeOf(filter);
 		BloomShape	shape;
 
 		/* checks fp_prob as well */
@@ -742,8 +764,8 @@ BloomFit(const Bloom *filter, double fp_prob)
 			return filter;
 
 		fitted = BloomMakeEmpty(&shape);
-		return BloomAddSorted(fitted, filter->data, filter->count,
-							  filter->key_type);
+		return BloomAddSorted(fitted, BloomKeyData(filter), filter->count,
+							  &key_type);
 	}
 
 	/* check fp_prob */

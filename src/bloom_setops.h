@@ -15,14 +15,17 @@
 #include "bloom_bits.h"
 #include "bloom_format.h"
 
-extern void BloomKeyTypeMismatch(const Bloom *filter, Oid key_type);
+extern const char *BloomKeyTypeName(const BloomKeyType *key_type);
+extern void BloomKeyTypeMismatch(const Bloom *filter,
+								 const BloomKeyType *key_type);
 extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
 extern bool BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash);
 extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
 extern const Bloom *BloomAddSorted(const Bloom *filter, const uint64 *hashes,
-								   uint64 nhashes, Oid key_type);
+								   uint64 nhashes,
+								   const BloomKeyType *key_type);
 extern Bloom *BloomToBits(const Bloom *filter);
 extern void BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes);
 extern void BloomOrBits(Bloom *bits, const Bloom *other);
@@ -47,11 +50,17 @@ extern void BloomWarnOverfull(const Bloom *filter);
  *		An error, unless the filter can hold keys of this key type.
  */
 static inline void
-BloomCheckKeyType(const Bloom *filter, Oid key_type)
+BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
 {
-	if (unlikely(filter->key_type != key_type &&
-				 OidIsValid(filter->key_type) && OidIsValid(key_type)))
-		BloomKeyTypeMismatch(filter, key_type);
+	if (likely(filter->key_type == key_type->id && key_type->words == 0))
+		return;
+	if (filter->key_type != 0 && key_type->id != 0)
+	{
+		BloomKeyType has = BloomKeyTypeOf(filter);
+
+		if (!BloomSameKeyType(&has, key_type))
+			BloomKeyTypeMismatch(filter, key_type);
+	}
 }
 
 /*
@@ -64,7 +73,7 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 	if (likely(BloomIsBits(filter)))
 		return BloomTestBits(BloomBitData(filter), BloomBits(filter),
 							 filter->hashes, hash);
-	return BloomTestKeys(filter->data, filter->count, hash);
+	return BloomTestKeys(BloomKeyData(filter), filter->count, hash);
 }
 
 #endif							/* BLOOM_SETOPS_H */

@@ -31,7 +31,7 @@
  * A state that is larger than the nearest cache collects hashes in a batch
  * behind its content, and puts all of them where they belong at once.  In one
  * loop, the processor waits for many cache misses at a time; between rows, it
- * would wait for each.  "pending" says how many hashes there are in the batch.
+ * would wait for each.  "version" says how many hashes there are in the batch.
  *
  * A state in bits form does not count the bits that it sets.  Publishing does.
  *
@@ -93,7 +93,7 @@ MakeState(const Bloom *like, BloomRepresentation representation, Size nbytes)
 	Bloom	   *state = BloomMakeLike(like, representation, nbytes +
 									  (batch ? BLOOM_BATCH * sizeof(uint64) : 0));
 
-	state->pending = batch ? BLOOM_EMPTY_BATCH : BLOOM_NO_BATCH;
+	state->version = batch ? BLOOM_EMPTY_BATCH : BLOOM_NO_BATCH;
 	return state;
 }
 
@@ -151,14 +151,14 @@ BloomStateFrom(const Bloom *filter)
 	if (BloomIsBits(filter))
 	{
 		state = MakeState(filter, BLOOM_BITS, BloomBitBytes(filter));
-		memcpy(state->data, filter->data, BloomBitBytes(filter));
+		memcpy(BloomKeyData(state), BloomKeyData(filter), BloomBitBytes(filter));
 		return state;
 	}
 
 	Assert(BloomIsKeys(filter));
 	state = MakeTable(filter, filter->count + 1);
-	BloomTableInsertNew(state->data, BloomStateSlots(state),
-						filter->data, filter->count);
+	BloomTableInsertNew(BloomKeyData(state), BloomStateSlots(state),
+						BloomKeyData(filter), filter->count);
 	state->count = filter->count;
 	return state;
 }
@@ -173,8 +173,45 @@ BloomStateOwn(const Bloom *state, MemoryContext context)
 	Bloom	   *owned = BloomAllocate(context, VARSIZE(state));
 
 	memcpy(owned, state, VARSIZE(state));
-	owned->pending |= BLOOM_OWNED;
+	owned->version |= BLOOM_OWNED;
 	return owned;
+}
+
+/*
+ * BloomStateNoteKeyType
+ *		The state, which takes keys of this type from now on.
+ *
+ * An error, if it has keys of another.  Before the first key, a name has to
+ * be put before the content, which is still all zero.
+ */
+Bloom *
+BloomStateNoteKeyType(Bloom *state, const BloomKeyType *key_type)
+{
+	Size		type_bytes = (Size) key_type->words * 8;
+	Size		size = VARSIZE(state) + type_bytes;
+	bool		is_owned = (state->version & BLOOM_OWNED) != 0;
+
+	BloomCheckKeyType(state, key_type);
+	if (state->key_type != 0)
+		return state;
+
+	if (type_bytes > 0)
+	{
+		Bloom	   *named = BloomAllocate(is_owned ? GetMemoryChunkContext(state) :
+										  CurrentMemoryContext, size);
+
+		memcpy(named, state, BLOOM_HEADER_SIZE);
+		memcpy(named->data, key_type->name, type_bytes);
+		memset((char *) named->data + type_bytes, 0,
+			   size - BLOOM_HEADER_SIZE - type_bytes);
+		SET_VARSIZE(named, size);
+		named->type_words = key_type->words;
+		if (is_owned)
+			pfree(state);
+		state = named;
+	}
+	state->key_type = key_type->id;
+	return state;
 }
 
 /*
@@ -209,7 +246,7 @@ BloomStateToBits(const Bloom *old)
 {
 	Bloom	   *state = MakeState(old, BLOOM_BITS, BloomBitBytes(old));
 
-	SetBitsOfSlots(state, old->data, BloomStateSlots(old));
+	SetBitsOfSlots(state, BloomKeyData(old), BloomStateSlots(old));
 	return state;
 }
 
@@ -221,8 +258,8 @@ GrowTable(const Bloom *old)
 {
 	Bloom	   *state = MakeTable(old, old->count + 1);
 
-	BloomTableInsertNew(state->data, BloomStateSlots(state),
-						old->data, BloomStateSlots(old));
+	BloomTableInsertNew(BloomKeyData(state), BloomStateSlots(state),
+						BloomKeyData(old), BloomStateSlots(old));
 	state->count = old->count;
 	return state;
 }
@@ -234,21 +271,21 @@ static Bloom *
 GrowOwnedTable(Bloom *state)
 {
 	uint64		slots = TableSlots(state, state->count + 1);
-	Size		size = BLOOM_HEADER_SIZE +
+	Size		size = BloomPrefixSize(state) +
 	(slots + BLOOM_BATCH) * sizeof(uint64);
 
-	(void) BloomTableSorted(state->data, BloomStateSlots(state), state->data);
+	(void) BloomTableSorted(BloomKeyData(state), BloomStateSlots(state), BloomKeyData(state));
 
 	state = repalloc(state, size);
 	SET_VARSIZE(state, size);
-	if (!BloomTableSpread(state->data, slots, state->count))
+	if (!BloomTableSpread(BloomKeyData(state), slots, state->count))
 	{
 		Size		nbytes = state->count * sizeof(uint64);
 		uint64	   *hashes = palloc(nbytes);
 
-		memcpy(hashes, state->data, nbytes);
-		memset(state->data, 0, slots * sizeof(uint64));
-		BloomTableInsertNew(state->data, slots, hashes, state->count);
+		memcpy(hashes, BloomKeyData(state), nbytes);
+		memset(BloomKeyData(state), 0, slots * sizeof(uint64));
+		BloomTableInsertNew(BloomKeyData(state), slots, hashes, state->count);
 		pfree(hashes);
 	}
 	return state;
@@ -263,7 +300,7 @@ GrowOwnedTable(Bloom *state)
 Bloom *
 BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 {
-	bool		is_owned = (state->pending & BLOOM_OWNED) != 0;
+	bool		is_owned = (state->version & BLOOM_OWNED) != 0;
 	bool		as_table = BloomHoldsAsKeys(state->words, state->count);
 	MemoryContext oldcontext = CurrentMemoryContext;
 	Bloom	   *grown;
@@ -287,7 +324,7 @@ BloomStateGrow(Bloom *state, BloomWhenFull when_full)
 	MemoryContextSwitchTo(oldcontext);
 	if (is_owned)
 	{
-		grown->pending |= BLOOM_OWNED;
+		grown->version |= BLOOM_OWNED;
 		pfree(state);
 	}
 	return grown;
@@ -328,7 +365,7 @@ Settle(Bloom *state, uint64 hash)
 	if (BloomIsBits(state))
 		return BloomSetBits(BloomBitData(state), BloomBits(state),
 							state->hashes, hash) > 0;
-	fresh = BloomTableInsert(state->data, BloomStateSlots(state), hash);
+	fresh = BloomTableInsert(BloomKeyData(state), BloomStateSlots(state), hash);
 	state->count += fresh;
 	return fresh;
 }
@@ -361,8 +398,8 @@ ChangeableState(Bloom *state)
 		BloomCheckHasShape(state);
 		return BloomStateFrom(state);
 	}
-	if (state->pending == BLOOM_NOT_A_STATE)
-		state->pending = BLOOM_NO_BATCH;
+	if (state->version == BLOOM_NOT_A_STATE)
+		state->version = BLOOM_NO_BATCH;
 	return state;
 }
 
@@ -411,11 +448,11 @@ Flush(Bloom *state)
 		uint64		slots = BloomStateSlots(state);
 
 		for (int i = 0; far && i < n; i++)
-			BloomPrefetchWrite(&state->data[BloomTableHome(slots, batch[i])]);
+			BloomPrefetchWrite(&BloomKeyData(state)[BloomTableHome(slots, batch[i])]);
 		for (int i = 0; i < n; i++)
-			state->count += BloomTableInsert(state->data, slots, batch[i]);
+			state->count += BloomTableInsert(BloomKeyData(state), slots, batch[i]);
 	}
-	state->pending -= n;
+	state->version -= n;
 }
 
 /*
@@ -461,7 +498,7 @@ SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
 		for (uint64 j = block * BLOCK; j < end; j++)
 		{
 			Bloom	   *previous = state;
-			bool		was_owned = (state->pending & BLOOM_OWNED) != 0;
+			bool		was_owned = (state->version & BLOOM_OWNED) != 0;
 			bool		fresh;
 
 			if (slots[j] == 0)
@@ -482,6 +519,7 @@ SettleMany(Bloom *state, Bloom *first, const uint64 *slots, uint64 nslots,
 Bloom *
 BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 {
+	BloomKeyType key_type = BloomKeyTypeOf(other);
 	Bloom	   *first = state;
 	uint64		ncontent;
 	const uint64 *batch;
@@ -493,6 +531,8 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		return BloomCopy(other);
 
 	state = ChangeableState(state);
+	if (key_type.id != 0)
+		state = BloomStateNoteKeyType(state, &key_type);
 	Flush(state);
 
 	if (BloomIsBits(other))
@@ -507,10 +547,10 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	else
 	{
 		ncontent = BloomStateSlots(other);
-		state = SettleMany(state, first, other->data, ncontent, when_full);
+		state = SettleMany(state, first, BloomKeyData(other), ncontent, when_full);
 	}
 
-	batch = other->data + ncontent;
+	batch = BloomKeyData(other) + ncontent;
 	if (BloomHasBatch(other))
 		state = SettleMany(state, first, batch, BloomBatchSize(other),
 						   when_full);
@@ -554,18 +594,19 @@ static Bloom *
 PublishTable(const Bloom *table, const BloomShape *shape)
 {
 	bool		as_keys = BloomHoldsAsKeys(shape->bits / 64, table->count);
-	Bloom	   *value = BloomMake(shape, table->key_type,
+	BloomKeyType key_type = BloomKeyTypeOf(table);
+	Bloom	   *value = BloomMake(shape, &key_type,
 								  as_keys ? BLOOM_KEYS : BLOOM_BITS,
 								  as_keys ? table->count * sizeof(uint64) :
 								  shape->bits / 8);
 
 	if (as_keys)
-		BloomSetCount(value, BloomTableSorted(table->data,
+		BloomSetCount(value, BloomTableSorted(BloomKeyData(table),
 											  BloomStateSlots(table),
-											  value->data));
+											  BloomKeyData(value)));
 	else
 	{
-		SetBitsOfSlots(value, table->data, BloomStateSlots(table));
+		SetBitsOfSlots(value, BloomKeyData(table), BloomStateSlots(table));
 		BloomSetCount(value, BloomCountBits(value));
 	}
 	return value;
@@ -588,8 +629,8 @@ BloomStatePublish(Bloom *state)
 	if (!BloomIsPublic(state))
 	{
 		/* cut off the batch */
-		SET_VARSIZE(state, BLOOM_HEADER_SIZE + BloomBitBytes(state));
-		state->pending = BLOOM_NOT_A_STATE;
+		SET_VARSIZE(state, BloomPrefixSize(state) + BloomBitBytes(state));
+		state->version = BLOOM_NOT_A_STATE;
 		BloomSetCount(state, BloomCountBits(state));
 	}
 	return state;

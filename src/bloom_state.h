@@ -25,15 +25,15 @@ typedef enum BloomWhenFull
 	BLOOM_FAIL_WHEN_FULL		/* the shape is made at the end */
 } BloomWhenFull;
 
-/* Values of "pending", besides BLOOM_NOT_A_STATE */
-#define BLOOM_NO_BATCH		1	/* a state without room for a batch */
-#define BLOOM_EMPTY_BATCH	2	/* this, and the number of hashes in the batch */
+/* What a state has in "version", where a value has BLOOM_NOT_A_STATE */
+#define BLOOM_NO_BATCH		2	/* a state without room for a batch */
+#define BLOOM_EMPTY_BATCH	3	/* this, and the number of hashes in the batch */
 #define BLOOM_OWNED			0x80	/* beside these: grows by reallocation */
 
 #define BloomHasBatch(state) \
-	(((state)->pending & ~BLOOM_OWNED) >= BLOOM_EMPTY_BATCH)
+	(((state)->version & ~BLOOM_OWNED) >= BLOOM_EMPTY_BATCH)
 #define BloomBatchSize(state) \
-	(((state)->pending & ~BLOOM_OWNED) - BLOOM_EMPTY_BATCH)
+	(((state)->version & ~BLOOM_OWNED) - BLOOM_EMPTY_BATCH)
 
 #define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
 
@@ -41,6 +41,8 @@ extern BloomShape BloomShapeForCollecting(double fp_prob);
 extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
 extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
+extern Bloom *BloomStateNoteKeyType(Bloom *state,
+									const BloomKeyType *key_type);
 extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateAddSmall(Bloom *state, uint64 hash,
 								 BloomWhenFull when_full);
@@ -57,7 +59,7 @@ extern const Bloom *BloomStatePublishFitted(Bloom *state);
 static inline uint64
 BloomStateSlots(const Bloom *state)
 {
-	return (VARSIZE(state) - BLOOM_HEADER_SIZE) / sizeof(uint64) -
+	return (VARSIZE(state) - BloomPrefixSize(state)) / sizeof(uint64) -
 		(BloomHasBatch(state) ? BLOOM_BATCH : 0);
 }
 
@@ -78,7 +80,7 @@ BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 		return BloomStateAddSmall(state, hash, when_full);
 
 	BloomStateBatch(state)[BloomBatchSize(state)] = hash;
-	state->pending++;
+	state->version++;
 	if (likely(BloomBatchSize(state) < BLOOM_BATCH))
 		return state;
 	return BloomStateWorkOff(state, when_full);
