@@ -581,7 +581,7 @@ Settled(Bloom *state)
 		IsFullWith(state, state->count + BloomBatchSize(state)))
 	{
 		state = BloomCopy(state);
-		state->pending &= ~BLOOM_OWNED;
+		state->version &= ~BLOOM_OWNED;
 	}
 	Flush(state);
 	return state;
