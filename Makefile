@@ -7,6 +7,7 @@ OBJS = \
 	src/bloom_fetch.o \
 	src/bloom_format.o \
 	src/bloom_hash.o \
+	src/bloom_io.o \
 	src/bloom_layout.o \
 	src/bloom_selfuncs.o \
 	src/bloom_set.o \

@@ -25,6 +25,7 @@
  *		src/bloom_state.c		their states, changed in place
  *		src/bloom_fetch.c		from a Datum to the filter: TOAST
  *		src/bloom_setops.c		filters as sets
+ *		src/bloom_io.c			text and bytes
  *		src/bloom_format.c		the varlena
  *		src/bloom_layout.c		its bytes
  *		src/bloom_hash.c		from a key to its hash: types
@@ -53,6 +54,7 @@
 
 #include "src/bloom_fetch.h"
 #include "src/bloom_hash.h"
+#include "src/bloom_io.h"
 #include "src/bloom_setops.h"
 #include "src/bloom_state.h"
 
@@ -68,61 +70,6 @@ PG_MODULE_MAGIC;
  */
 
 /*
- * The server counts base64 in int, which is too small for the largest filters
- * as a whole.  So we go through it in pieces: this many bytes make so many
- * characters, without padding in between.
- */
-#define BASE64_PIECE_BYTES	(3 * 1024 * 1024)
-#define BASE64_PIECE_CHARS	(4 * 1024 * 1024)
-
-static char *
-EncodeBase64(const uint8 *bytes, Size len)
-{
-	Size		nchars = (len + 2) / 3 * 4;
-	char	   *text = palloc(nchars + 1);
-	char	   *out = text;
-
-	while (len > 0)
-	{
-		int			piece = (int) Min(len, BASE64_PIECE_BYTES);
-		int			n = BloomBase64Encode(bytes, piece, out,
-										  (int) Min(text + nchars - out,
-													BASE64_PIECE_CHARS));
-
-		if (n < 0)
-			elog(ERROR, "could not encode base64");
-		bytes += piece;
-		len -= piece;
-		out += n;
-	}
-	*out = '\0';
-	return text;
-}
-
-/* NULL, if the text is not base64. */
-static uint8 *
-DecodeBase64(const char *text, Size nchars, Size *len)
-{
-	uint8	   *bytes = palloc(nchars / 4 * 3 + 3);
-	uint8	   *out = bytes;
-
-	while (nchars > 0)
-	{
-		int			piece = (int) Min(nchars, BASE64_PIECE_CHARS);
-		int			n = BloomBase64Decode(text, piece, out, piece / 4 * 3 + 3);
-
-		/* padding ends the text */
-		if (n < 0 || (nchars > (Size) piece && n != BASE64_PIECE_BYTES))
-			return NULL;
-		text += piece;
-		nchars -= piece;
-		out += n;
-	}
-	*len = out - bytes;
-	return bytes;
-}
-
-/*
  * _bloom_in
  *		Input function of type bloom: base64 of the bytes of docs/format.md.
  */
@@ -130,24 +77,7 @@ PG_FUNCTION_INFO_V1(_bloom_in);
 Datum
 _bloom_in(PG_FUNCTION_ARGS)
 {
-	const char *text = PG_GETARG_CSTRING(0);
-	const char *wrong = "It is not base64.";
-	Bloom	   *filter = NULL;
-	uint8	   *bytes;
-	Size		len;
-
-	bytes = DecodeBase64(text, strlen(text), &len);
-	if (bytes != NULL)
-		filter = BloomDecode(bytes, len, &wrong);
-	if (filter == NULL)
-		ereturn(fcinfo->context, (Datum) 0,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%.40s\"%s",
-						"bloom", text, strlen(text) > 40 ? "..." : ""),
-				 errdetail("%s", wrong),
-				 errhint("A filter is base64, as its output shows. A key beside the operators @> and <@ needs a cast to its type, as in 'key'::text; bloom_contains takes it without.")));
-	pfree(bytes);
-	PG_RETURN_BLOOM_P(filter);
+	return BloomFromText(fcinfo, BLOOM_PLAIN);
 }
 
 /*
@@ -158,43 +88,7 @@ PG_FUNCTION_INFO_V1(_bloom_out);
 Datum
 _bloom_out(PG_FUNCTION_ARGS)
 {
-	const Bloom *filter = PG_GETARG_BLOOM_P(0);
-	Size		len = BloomEncodedSize(filter);
-	uint8	   *bytes = palloc(len);
-	char	   *text;
-
-	BloomEncode(filter, bytes);
-	text = EncodeBase64(bytes, len);
-	pfree(bytes);
-	PG_RETURN_CSTRING(text);
-}
-
-/* Binary output and the cast to bytea are the same. */
-static Datum
-EncodeAsBytea(const Bloom *filter)
-{
-	Size		len = BloomEncodedSize(filter);
-	bytea	   *bytes = palloc(VARHDRSZ + len);
-
-	SET_VARSIZE(bytes, VARHDRSZ + len);
-	BloomEncode(filter, (uint8 *) VARDATA(bytes));
-	return PointerGetDatum(bytes);
-}
-
-/* Binary input and the cast from bytea have the same errors. */
-static Datum
-DecodeOrFail(const void *bytes, Size len)
-{
-	const char *wrong;
-	Bloom	   *filter = BloomDecode(bytes, len, &wrong);
-
-	if (filter == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid binary representation of a Bloom filter"),
-				 errdetail("%s", wrong),
-				 errhint("The bytes of a filter are those that the cast to bytea gives.")));
-	return PointerGetDatum(filter);
+	PG_RETURN_CSTRING(BloomToText(PG_GETARG_BLOOM_P(0)));
 }
 
 /*
@@ -208,7 +102,7 @@ _bloom_recv(PG_FUNCTION_ARGS)
 	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
 	int			len = message->len - message->cursor;
 
-	return DecodeOrFail(pq_getmsgbytes(message, len), len);
+	return BloomFromBytes(pq_getmsgbytes(message, len), len, BLOOM_PLAIN);
 }
 
 /*
@@ -219,7 +113,7 @@ PG_FUNCTION_INFO_V1(_bloom_send);
 Datum
 _bloom_send(PG_FUNCTION_ARGS)
 {
-	return EncodeAsBytea(PG_GETARG_BLOOM_P(0));
+	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_BLOOM_P(0)));
 }
 
 /*
@@ -230,7 +124,7 @@ PG_FUNCTION_INFO_V1(_bloom_to_bytea);
 Datum
 _bloom_to_bytea(PG_FUNCTION_ARGS)
 {
-	return EncodeAsBytea(PG_GETARG_BLOOM_P(0));
+	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_BLOOM_P(0)));
 }
 
 /*
@@ -243,7 +137,8 @@ _bloom_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 
-	return DecodeOrFail(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	return BloomFromBytes(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes),
+						  BLOOM_PLAIN);
 }
 
 /* ----------------------------------------------------------------

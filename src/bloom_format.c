@@ -282,7 +282,7 @@ BloomSetCount(Bloom *filter, uint64 count)
 	if (count == 0)
 	{
 		/* bits, none of which is set, are no keys, and those have no type */
-		filter->representation = BLOOM_KEYS;
+		filter->representation = BloomKindOf(filter) | BLOOM_KEYS;
 		filter->key_type = InvalidOid;
 		filter->type_words = 0;
 	}
@@ -324,12 +324,14 @@ BloomEncode(const Bloom *filter, uint8 *out)
  * NULL, if something is wrong, and then *wrong is a sentence that says what.
  */
 Bloom *
-BloomDecode(const uint8 *bytes, Size len, const char **wrong)
+BloomDecode(const uint8 *bytes, Size len, BloomKind kind, const char **wrong)
 {
 	Bloom		header;
 	Bloom	   *filter;
 
 	*wrong = BloomReadHeader(bytes, len, &header);
+	if (*wrong == NULL && BloomKindOf(&header) != kind)
+		*wrong = kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
 	if (*wrong != NULL)
 		return NULL;
 

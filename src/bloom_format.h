@@ -64,7 +64,8 @@ extern void BloomSetCount(Bloom *filter, uint64 count);
 
 extern Size BloomEncodedSize(const Bloom *filter);
 extern void BloomEncode(const Bloom *filter, uint8 *out);
-extern Bloom *BloomDecode(const uint8 *bytes, Size len, const char **wrong);
+extern Bloom *BloomDecode(const uint8 *bytes, Size len, BloomKind kind,
+						  const char **wrong);
 
 #ifdef USE_ASSERT_CHECKING
 extern void AssertCheckBloom(const Bloom *filter);

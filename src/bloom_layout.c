@@ -23,6 +23,7 @@
 
 #include "bloom_layout.h"
 #include "bloom_sizing.h"
+#include "counting_bits.h"
 
 /* Outside the server, nobody cancels */
 #ifdef FRONTEND
@@ -52,6 +53,24 @@ BloomPopcount(const uint8 *bytes, size_t len)
 		count += pg_popcount((const char *) bytes, (int) piece);
 		bytes += piece;
 		len -= piece;
+	}
+	return count;
+}
+
+/*
+ * BloomCountCounters
+ *		How many counters of an array of them are not zero?
+ */
+uint64
+BloomCountCounters(const uint64 *counters, size_t nwords)
+{
+	uint64		count = 0;
+
+	for (size_t i = 0; i < nwords; i++)
+	{
+		if (i % KEYS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		count += BloomCountersInUse(counters[i]);
 	}
 	return count;
 }
@@ -150,11 +169,14 @@ const char *
 BloomCheckHeader(const Bloom *header)
 {
 	bool		has_name = header->key_type >= BLOOM_NAMED_KEY_TYPE;
+	uint64		max_bits = BLOOM_MAX_BITS;
 
 	if (header->version != BLOOM_VERSION)
 		return "The version is unknown.";
 	if (!BloomIsKeys(header) && !BloomIsBits(header))
 		return "The representation is unknown.";
+	if (BloomKindOf(header) == BLOOM_COUNTING)
+		max_bits = BLOOM_MAX_COUNTERS;
 	if (!has_name && header->key_type >= BLOOM_MAX_BUILTIN_OID)
 		return "The key type is not a built-in type.";
 	if (has_name != (header->type_words > 0) ||
@@ -169,7 +191,7 @@ BloomCheckHeader(const Bloom *header)
 			return "A filter without a shape is not all zero.";
 		return NULL;
 	}
-	if (header->words > BLOOM_MAX_BITS / 64)
+	if (header->words > max_bits / 64)
 		return "The number of bits is out of range.";
 	if (header->hashes < 1 || header->hashes > BLOOM_MAX_HASHES)
 		return "The number of hashes is out of range.";
@@ -196,9 +218,20 @@ BloomCheckHeader(const Bloom *header)
 size_t
 BloomSizeByHeader(const Bloom *header)
 {
-	return BloomPrefixSize(header) +
-		(BloomIsKeys(header) ? header->count * sizeof(uint64) :
-		 BloomBitBytes(header));
+	size_t		size = BloomPrefixSize(header);
+
+	switch ((BloomRepresentation) header->representation)
+	{
+		case BLOOM_KEYS:
+			return size + header->count * sizeof(uint64);
+		case BLOOM_COUNTED_KEYS:
+			return size + header->count * sizeof(uint64) +
+				BloomCountBytes(header->count);
+		case BLOOM_COUNTERS:
+			return size + BloomCounterBytes(header);
+		default:
+			return size + BloomBitBytes(header);
+	}
 }
 
 /*
@@ -234,6 +267,25 @@ CheckTypeName(const Bloom *filter)
 }
 
 /*
+ * Is each key of a counting filter counted, and nothing else?
+ */
+static const char *
+CheckCounts(const Bloom *filter)
+{
+	const uint8 *counts = BloomCountData(filter);
+	uint64		nplaces = BloomCountBytes(filter->count) * 2;
+
+	for (uint64 i = 0; i < nplaces; i++)
+	{
+		if (i % KEYS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if ((BloomGetCounter(counts, i) != 0) != (i < filter->count))
+			return "The counts do not match the keys.";
+	}
+	return NULL;
+}
+
+/*
  * BloomCheckContent
  *		Is what is behind a good header right?
  */
@@ -260,6 +312,14 @@ BloomCheckContent(const Bloom *filter)
 				return "The keys are not ascending.";
 			previous = keys[i];
 		}
+		if (BloomKindOf(filter) == BLOOM_COUNTING)
+			return CheckCounts(filter);
+	}
+	else if (BloomKindOf(filter) == BLOOM_COUNTING)
+	{
+		if (BloomCountCounters(BloomKeyData(filter), filter->words * (size_t) 4) !=
+			filter->count)
+			return "The number of counters in use does not match.";
 	}
 	else if (BloomPopcount(BloomBitData(filter), BloomBitBytes(filter)) !=
 			 filter->count)

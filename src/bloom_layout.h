@@ -21,6 +21,9 @@
  *		48		8 t		name of the key type, in UTF-8, padded with zeros
  *		48 + 8t			keys: count 64-bit hashes, ascending, none zero
  *						bits: words * 8 bytes
+ *						counted keys: as keys, then count counters of 4 bits,
+ *							none zero, padded with zeros to a multiple of 8 bytes
+ *						counters: words * 32 bytes
  *
  * The bytes from offset 4 on, with every number little-endian, are also what
  * leaves the server: binary output, the cast to bytea, and, in base64, text.
@@ -32,6 +35,11 @@
  * words, since that is when they take less room than the bits: it is exact,
  * and nearly free while it holds little.  From then on it holds the bits.  A
  * filter in bits form has at least one bit set.
+ *
+ * A counting filter has counted keys and counters where another has keys and
+ * bits, and turns from the one to the other at the same number of keys.  Its
+ * "count" is the number of distinct keys, or of counters that are not zero.
+ * Counters are numbered like bits; counting_bits.h has their arithmetic.
  *
  * A filter without a shape (zero words) is what an aggregate makes of no rows
  * at all: it has no key, takes none, and may be combined with any other.
@@ -57,11 +65,20 @@
 
 #define BLOOM_VERSION	1
 
+/* The two types of filters.  Each is a bit of its representations. */
+typedef enum BloomKind
+{
+	BLOOM_PLAIN = 0,
+	BLOOM_COUNTING = 16
+} BloomKind;
+
 typedef enum BloomRepresentation
 {
 	BLOOM_KEYS = 1,				/* sorted distinct hashes */
 	BLOOM_BITS = 2,				/* bit array */
-	BLOOM_TABLE = 3				/* hash table; only inside an aggregate */
+	BLOOM_TABLE = 3,			/* hash table; only inside an aggregate */
+	BLOOM_COUNTED_KEYS = BLOOM_COUNTING | BLOOM_KEYS,
+	BLOOM_COUNTERS = BLOOM_COUNTING | BLOOM_BITS
 } BloomRepresentation;
 
 typedef struct Bloom
@@ -108,10 +125,20 @@ typedef struct BloomKeyType
 #define BloomBitData(filter)	((uint8 *) BloomKeyData(filter))
 #define BloomBitBytes(filter)	((size_t) (filter)->words * 8)
 
+/* The content of a counting filter */
+#define BloomCounterData(filter)	BloomBitData(filter)
+#define BloomCounterBytes(filter)	((size_t) (filter)->words * 32)
+#define BloomCountData(filter)		((uint8 *) (BloomKeyData(filter) + (filter)->count))
+#define BloomCountBytes(nkeys)		(((nkeys) + 15) / 16 * sizeof(uint64))
+
 #define BloomBits(filter)		((uint64) (filter)->words * 64)
 #define BloomHasShape(filter)	((filter)->words != 0)
-#define BloomIsBits(filter)		((filter)->representation == BLOOM_BITS)
-#define BloomIsKeys(filter)		((filter)->representation == BLOOM_KEYS)
+
+/* Both are said of both types: counters are bits that count. */
+#define BloomIsBits(filter)		(((filter)->representation & ~BLOOM_COUNTING) == BLOOM_BITS)
+#define BloomIsKeys(filter)		(((filter)->representation & ~BLOOM_COUNTING) == BLOOM_KEYS)
+
+#define BloomKindOf(filter)		((BloomKind) ((filter)->representation & BLOOM_COUNTING))
 
 /* Does a filter of this many words hold this many keys as keys? */
 #define BloomHoldsAsKeys(words, nkeys)	((nkeys) < (uint64) (words))
@@ -146,6 +173,7 @@ BloomSameKeyType(const BloomKeyType *a, const BloomKeyType *b)
 
 extern uint32 BloomNumberOfTypeName(const char *name, size_t len);
 extern uint64 BloomPopcount(const uint8 *bytes, size_t len);
+extern uint64 BloomCountCounters(const uint64 *counters, size_t nwords);
 
 extern const char *BloomReadHeader(const uint8 *bytes, size_t len,
 								   Bloom *header);
