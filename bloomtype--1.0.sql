@@ -86,25 +86,20 @@ CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0)
 COMMENT ON FUNCTION bloom_shape(bigint, int, bigint) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set';
 
 -- not STRICT; a null key leaves the filter as it is
-CREATE FUNCTION bloom_add(filter bloom, key anyelement) RETURNS bloom
+CREATE FUNCTION bloom_add(filter bloom, key anycompatible) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_add(bloom, anyelement) IS 'the filter with one more key; a null key changes nothing; to add many, bloom_add_all and bloom_agg copy the filter only once';
-
--- not STRICT; a null key leaves the filter as it is
-CREATE FUNCTION bloom_add(filter bloom, key text) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_add(bloom, text) IS 'the filter with one more text key';
+COMMENT ON FUNCTION bloom_add(bloom, anycompatible) IS 'the filter with one more key; a null key changes nothing; to add many, bloom_add_all and bloom_agg copy the filter only once';
 
 -- not STRICT; a null array leaves the filter as it is
-CREATE FUNCTION bloom_add_all(filter bloom, keys anyarray) RETURNS bloom
+CREATE FUNCTION bloom_add_all(filter bloom, keys anycompatiblearray) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_add_all(bloom, anyarray) IS 'the filter with all elements of the array that are not null';
+COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null';
 
 -- not STRICT; a null array leaves the filter as it is
-CREATE FUNCTION bloom_insert(filter bloom, keys anyarray, OUT filter bloom, OUT fresh anyarray)
+CREATE FUNCTION bloom_insert(filter bloom, keys anycompatiblearray, OUT filter bloom, OUT fresh anycompatiblearray)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_insert(bloom, anyarray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in order, each once';
+COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in order, each once';
 
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
@@ -125,40 +120,35 @@ CREATE FUNCTION _bloom_contains_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_contains_support(internal) IS 'planner support function of tests for a key';
 
-CREATE FUNCTION bloom_contains(filter bloom, key anyelement) RETURNS boolean
+CREATE FUNCTION bloom_contains(filter bloom, key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
-COMMENT ON FUNCTION bloom_contains(bloom, anyelement) IS 'false: the key was certainly never added; true: it probably was';
+COMMENT ON FUNCTION bloom_contains(bloom, anycompatible) IS 'false: the key was certainly never added; true: it probably was';
 
-CREATE FUNCTION bloom_contains(filter bloom, key text) RETURNS boolean
+CREATE FUNCTION _bloom_contained(key anycompatible, filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
-COMMENT ON FUNCTION bloom_contains(bloom, text) IS 'false: the text was certainly never added; true: it probably was';
+COMMENT ON FUNCTION _bloom_contained(anycompatible, bloom) IS 'false: the key was certainly never added; true: it probably was';
 
-CREATE FUNCTION _bloom_contained(key anyelement, filter bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
-	SUPPORT _bloom_contains_support;
-COMMENT ON FUNCTION _bloom_contained(anyelement, bloom) IS 'false: the key was certainly never added; true: it probably was';
-
-CREATE FUNCTION bloom_contains_all(filter bloom, keys anyarray) RETURNS boolean
+CREATE FUNCTION bloom_contains_all(filter bloom, keys anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_all(bloom, anyarray) IS 'is every element possibly contained? null elements count as in ALL';
+COMMENT ON FUNCTION bloom_contains_all(bloom, anycompatiblearray) IS 'is every element possibly contained? null elements count as in ALL';
 
-CREATE FUNCTION bloom_contains_any(filter bloom, keys anyarray) RETURNS boolean
+CREATE FUNCTION bloom_contains_any(filter bloom, keys anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_any(bloom, anyarray) IS 'is some element possibly contained? null elements count as in ANY';
+COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some element possibly contained? null elements count as in ANY';
 
 CREATE OPERATOR @> (
-	LEFTARG = bloom, RIGHTARG = anyelement, FUNCTION = bloom_contains,
+	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
 	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
-COMMENT ON OPERATOR @> (bloom, anyelement) IS 'possibly contains the key; false is certain';
+COMMENT ON OPERATOR @> (bloom, anycompatible) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
-	LEFTARG = anyelement, RIGHTARG = bloom, FUNCTION = _bloom_contained,
+	LEFTARG = anycompatible, RIGHTARG = bloom, FUNCTION = _bloom_contained,
 	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
-COMMENT ON OPERATOR <@ (anyelement, bloom) IS 'is possibly contained in the filter; false is certain';
+COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain';
 
 -- ----------------------------------------------------------------
 --							SET OPERATIONS
@@ -183,18 +173,6 @@ COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the k
 CREATE FUNCTION bloom_fit(filter bloom, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than the keys that it holds need for fp_prob, or unchanged, if that is no fewer; a fitted filter can no longer be combined with unfitted ones';
-
-CREATE OPERATOR @> (
-	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_superset,
-	COMMUTATOR = <@, RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
-);
-COMMENT ON OPERATOR @> (bloom, bloom) IS 'contains every bit of the right filter';
-
-CREATE OPERATOR <@ (
-	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_subset,
-	COMMUTATOR = @>, RESTRICT = pg_catalog.contsel, JOIN = pg_catalog.contjoinsel
-);
-COMMENT ON OPERATOR <@ (bloom, bloom) IS 'every bit is contained in the right filter';
 
 CREATE OPERATOR | (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_union,
@@ -882,13 +860,13 @@ COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters 
 
 -- not STRICT, which no window function is; a null key was never seen
 
-CREATE FUNCTION bloom_seen(key anyelement) RETURNS boolean
+CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anyelement) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 10 to 20 bytes a key; fewer than 67108864 distinct keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 10 to 20 bytes a key; fewer than 67108864 distinct keys';
 
-CREATE FUNCTION bloom_seen(key anyelement, capacity bigint, fp_prob float8) RETURNS boolean
+CREATE FUNCTION bloom_seen(key anycompatible, capacity bigint, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anyelement, bigint, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible, bigint, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
 
 -- ----------------------------------------------------------------
 --							STORED SETS

@@ -419,7 +419,7 @@ TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 
 /*
  * bloom_contains
- *		Does the filter possibly contain the key?  (bloom @> anyelement)
+ *		Does the filter possibly contain the key?  (bloom @> key)
  *
  * False means that the key was certainly never added.  True may be a false
  * positive, at about the rate that the filter was sized for.
@@ -433,7 +433,7 @@ bloom_contains(PG_FUNCTION_ARGS)
 
 /*
  * _bloom_contained
- *		Is the key possibly contained in the filter?  (anyelement <@ bloom)
+ *		Is the key possibly contained in the filter?  (key <@ bloom)
  */
 PG_FUNCTION_INFO_V1(_bloom_contained);
 Datum
@@ -459,8 +459,10 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
 					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
 					&site->cache, fcinfo->flinfo->fn_mcxt);
-	BloomCheckKeyType(probe.header, &site->hasher.key_type);
 	keys = BloomHashArray(&site->hasher, array, probe.header->seed);
+	/* many drivers send an empty array without a type, that is, as text */
+	if (keys.nkeys > 0)
+		BloomCheckKeyType(probe.header, &site->hasher.key_type);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		if (BloomProbeTest(&probe, keys.hashes[i]) == decisive)
@@ -500,7 +502,7 @@ bloom_contains_any(PG_FUNCTION_ARGS)
 
 /*
  * bloom_superset
- *		Is every bit of the right filter set in the left one?  (bloom @> bloom)
+ *		Is every bit of the right filter set in the left one?
  */
 PG_FUNCTION_INFO_V1(bloom_superset);
 Datum
@@ -512,7 +514,7 @@ bloom_superset(PG_FUNCTION_ARGS)
 
 /*
  * bloom_subset
- *		Is every bit of the left filter set in the right one?  (bloom <@ bloom)
+ *		Is every bit of the left filter set in the right one?
  */
 PG_FUNCTION_INFO_V1(bloom_subset);
 Datum

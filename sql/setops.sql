@@ -1,5 +1,5 @@
 --
--- Set operations: bloom | bloom, bloom & bloom, bloom @> bloom
+-- Set operations: bloom | bloom, bloom & bloom, bloom_superset
 --
 
 -- Filters of one shape (16 words) in all combinations of forms.
@@ -32,7 +32,7 @@ ORDER BY a.name COLLATE "C", b.name COLLATE "C";
 -- is exact between keys forms.
 SELECT a.name, b.name,
 	   coalesce(bool_and((a.filter & b.filter) @> i), true) AS no_false_negatives,
-	   a.filter @> (a.filter & b.filter) AND b.filter @> (a.filter & b.filter) AS contained,
+	   bloom_superset(a.filter, a.filter & b.filter) AND bloom_superset(b.filter, a.filter & b.filter) AS contained,
 	   (a.filter & b.filter) = (b.filter & a.filter) AS commutes,
 	   bloom_cardinality(a.filter & b.filter) AS keys,
 	   count(i) AS true_keys
@@ -43,8 +43,8 @@ GROUP BY a.name, b.name, a.filter, b.filter
 ORDER BY a.name COLLATE "C", b.name COLLATE "C";
 
 -- Containment: of each other, and in the union.
-SELECT a.name, b.name, a.filter @> b.filter AS contains, b.filter <@ a.filter AS contained,
-	   (a.filter | b.filter) @> b.filter AS in_union,
+SELECT a.name, b.name, bloom_superset(a.filter, b.filter) AS contains, bloom_subset(b.filter, a.filter) AS contained,
+	   bloom_superset(a.filter | b.filter, b.filter) AS in_union,
 	   b.low >= a.low AND b.high <= a.high OR b.low > b.high AS truly
 FROM parts AS a, parts AS b
 ORDER BY a.name COLLATE "C", b.name COLLATE "C";
@@ -62,10 +62,10 @@ FROM (SELECT a.filter AS a, b.filter AS b, c.filter AS c
 -- Without a shape, in every position.
 SELECT name, (s | filter) = filter AS left_of_union, (filter | s) = filter AS right_of_union,
 	   bloom_is_empty(s & filter) AS left_of_intersection, bloom_is_empty(filter & s) AS right_of_intersection,
-	   filter @> s AS contains_it, s @> filter AS in_it
+	   bloom_superset(filter, s) AS contains_it, bloom_superset(s, filter) AS in_it
 FROM parts, (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS shapeless
 ORDER BY name COLLATE "C";
-SELECT (s | s) = s AS union, (s & s) = s AS intersection, s @> s AS contains, s = s AS equals
+SELECT (s | s) = s AS union, (s & s) = s AS intersection, bloom_superset(s, s) AS contains, s = s AS equals
 FROM (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS shapeless;
 
 -- Keys on both sides that together pass the threshold of the keys form.

@@ -145,30 +145,51 @@ FROM (SELECT bloom_agg(pg_temp.folded(w), 1000, 0.01) AS f FROM words
 SELECT :key_type AS key_type, (SELECT count(*) FROM words WHERE w = pg_temp.folded(w)) AS words
 FROM (SELECT bloom_agg(pg_temp.folded(w), 1000, 0.01) AS f FROM words) AS s;
 
--- citext, where it is installed: a type of its own equality, which the parser
--- would rather take for text.
+-- citext, where it is installed: a type of its own equality, and with an
+-- implicit cast to text.  Its keys stay what they are; but an aggregate's
+-- overload for text would take them, so that one has to say which text is meant.
 SELECT count(*) > 0 AS has_citext FROM pg_available_extensions WHERE name = 'citext' \gset
 \if :has_citext
 	CREATE EXTENSION citext;
-	CREATE FUNCTION pg_temp.citext_keys(OUT by_aggregate boolean, OUT by_function boolean, OUT by_operator boolean, OUT added boolean,
-										OUT in_array boolean, OUT other boolean, OUT distinct_keys bigint)
+	CREATE FUNCTION pg_temp.citext_keys(OUT by_function boolean, OUT by_operator boolean, OUT added boolean,
+										OUT in_array boolean, OUT other boolean, OUT distinct_keys bigint,
+										OUT fresh int, OUT seen boolean)
 	LANGUAGE sql AS $$
-		SELECT f @> p, bloom_contains(f, p), p <@ g,
+		SELECT bloom_contains(f, p), f @> p AND p <@ f,
 			   bloom_contains(bloom_add(bloom_empty(1000), a), p),
 			   bloom_contains_all(f, '{BLOOM,Filter}'::citext[]),
-			   bloom_contains(f, o), bloom_cardinality(f)
-		FROM (SELECT bloom_agg(k, 1000, 0.01) AS f, bloom_agg(k) AS g
-			  FROM unnest('{Bloom,FILTER,bloom}'::citext[]) AS k OFFSET 0) AS s,
+			   bloom_contains(f, o), bloom_cardinality(f),
+			   cardinality((bloom_insert(f, '{blooM,more,MORE}'::citext[])).fresh),
+			   (SELECT array_agg(seen) = '{f,t}'
+				FROM (SELECT bloom_seen(k) OVER (ORDER BY k::text) AS seen FROM unnest(ARRAY[a, p]) AS k) AS x)
+		FROM (SELECT bloom_add_all(bloom_empty(1000), '{Bloom,FILTER,bloom}'::citext[]) AS f OFFSET 0) AS s,
 			 unnest('{Bloom}'::citext[], '{bLOOM}'::citext[], '{other}'::citext[]) AS probes (a, p, o)
+	$$;
+	CREATE FUNCTION pg_temp.citext_aggregate(way text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		answer text;
+		hint text;
+	BEGIN
+		EXECUTE format('SELECT bloom_cardinality(bloom_agg(%s)) FROM unnest(''{Bloom,BLOOM}''::citext[]) AS k', way) INTO answer;
+		RETURN answer;
+	EXCEPTION WHEN datatype_mismatch THEN
+		GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+		RETURN SQLERRM || '; ' || hint;
+	END
 	$$;
 \else
 	-- what servers with citext say
-	CREATE FUNCTION pg_temp.citext_keys(OUT by_aggregate boolean, OUT by_function boolean, OUT by_operator boolean, OUT added boolean,
-										OUT in_array boolean, OUT other boolean, OUT distinct_keys bigint)
-	LANGUAGE sql AS $$ SELECT true, true, true, true, true, false, 2::bigint $$;
+	CREATE FUNCTION pg_temp.citext_keys(OUT by_function boolean, OUT by_operator boolean, OUT added boolean,
+										OUT in_array boolean, OUT other boolean, OUT distinct_keys bigint,
+										OUT fresh int, OUT seen boolean)
+	LANGUAGE sql AS $$ SELECT true, true, true, true, false, 2::bigint, 1, true $$;
+	CREATE FUNCTION pg_temp.citext_aggregate(way text) RETURNS text LANGUAGE sql AS $$
+		SELECT CASE way WHEN 'lower(k)' THEN '1' WHEN 'k::text' THEN '2' ELSE 'keys of type citext would become text; Say which text the key is: lower(column) for a type that ignores case, column::text for the text as it is.' END
+	$$;
 \endif
 SELECT * FROM pg_temp.citext_keys();
-DROP FUNCTION pg_temp.citext_keys();
+SELECT pg_temp.citext_aggregate(way) FROM unnest(ARRAY['k', 'k, 0.01', 'k, 1000, 0.01', 'k, bloom_empty(10)', 'lower(k)', 'k::text']) AS way;
+DROP FUNCTION pg_temp.citext_keys(), pg_temp.citext_aggregate(text);
 SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS citext;
 RESET client_min_messages;

@@ -33,6 +33,7 @@
 #include "nodes/nodes.h"
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
+#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
@@ -288,45 +289,40 @@ extern int	bloom_no_such_symbol	/* swallow a semicolon */
 	hash = hash_function(value, old->seed)
 
 /*
- * How this aggregate's text keys are hashed: found out on the first row, and
- * kept for all others where there is a place.
+ * An error, on the first row, if these keys became text by a cast that nobody
+ * asked for.
  */
-static pg_noinline const BloomHasher *
-FindTextHasher(FunctionCallInfo fcinfo)
+static pg_noinline void
+CheckTextKeys(FunctionCallInfo fcinfo)
 {
-	static const BloomHasher text = {.type = TEXTOID};
-	BloomHasher *hasher = unconstify(BloomHasher *, &text);
+	static char checked;
 	Aggref	   *aggref = AggGetAggref(fcinfo);
 	Oid			type = InvalidOid;
 
 	if (aggref != NULL && aggref->args != NIL)
 		type = BloomTypeTakenForText((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 	if (OidIsValid(type))
-	{
-		hasher = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-									sizeof(BloomHasher));
-		BloomHasherInit(hasher, type, PG_GET_COLLATION());
-	}
-	fcinfo->flinfo->fn_extra = hasher;
-	return hasher;
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("keys of type %s would become text", format_type_be(type)),
+				 errdetail("Type %s may have equal values that are different texts.",
+						   format_type_be(type)),
+				 errhint("Say which text the key is: lower(column) for a type that ignores case, column::text for the text as it is.")));
+	fcinfo->flinfo->fn_extra = &checked;
 }
 
 static inline uint64
 HashTextKey(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
 {
-	const BloomHasher *hasher = fcinfo->flinfo->fn_extra;
 	Oid			collation = PG_GET_COLLATION();
 
-	if (unlikely(hasher == NULL))
-		hasher = FindTextHasher(fcinfo);
+	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+		CheckTextKeys(fcinfo);
 
 	/* without an expression, nobody could have said which collation */
 	if (unlikely(!OidIsValid(collation) && fcinfo->flinfo->fn_expr == NULL))
 		collation = DEFAULT_COLLATION_OID;
-	if (likely(hasher->type == TEXTOID))
-		return BloomHashText(PG_GETARG_DATUM(1), collation, seed, key_type);
-	*key_type = hasher->key_type;
-	return BloomHashDatum(hasher, PG_GETARG_DATUM(1), seed);
+	return BloomHashText(PG_GETARG_DATUM(1), collation, seed, key_type);
 }
 
 #define COLLATED \

@@ -82,6 +82,30 @@ CheckCollation(Oid collation)
 }
 
 /*
+ * BloomIsFilterType
+ *		Is this our type, or a domain over it?
+ *
+ * It has no fixed OID, and its name and schema may be anybody's.  But no other
+ * type has our output function.
+ */
+extern PGDLLEXPORT Datum _bloom_out(PG_FUNCTION_ARGS);
+
+bool
+BloomIsFilterType(Oid type)
+{
+	Oid			base = getBaseType(type);
+	Oid			output;
+	bool		is_varlena;
+	FmgrInfo	flinfo;
+
+	if (base < FirstNormalObjectId || get_typtype(base) != TYPTYPE_BASE)
+		return false;
+	getTypeOutputInfo(base, &output, &is_varlena);
+	fmgr_info(output, &flinfo);
+	return flinfo.fn_addr == _bloom_out;
+}
+
+/*
  * BloomHasherTryInit
  *		Find out how keys of a type are hashed.  False, if there is no way.
  *
@@ -165,7 +189,8 @@ BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 		return true;
 	}
 
-	if (!OidIsValid(hasher->typentry->hash_extended_proc))
+	if (!OidIsValid(hasher->typentry->hash_extended_proc) ||
+		BloomIsFilterType(base))
 		return false;
 
 	hasher->kind = BLOOM_KEY_HASHED;
@@ -199,6 +224,11 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 		return;
 	if (type_is_collatable(base))
 		CheckCollation(collation);
+	if (BloomIsFilterType(base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a Bloom filter is not a key"),
+				 errhint("To compare two filters, use bloom_superset(filter, filter); to merge filters, use bloom_union_agg(filter).")));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
 			 errmsg("could not identify an extended hash function for type %s",
@@ -213,48 +243,35 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
  * BloomTypeTakenForText
  *		The type of a key that the parser has made a text, or InvalidOid.
  *
- * A type of an extension that has an implicit cast to text without a function,
- * such as citext, goes to a function for text keys, since that wins over one
- * for anyelement.  But such a type can have an equality of its own, and then
- * its own hash function is the one to be called; the value is still of it.
+ * A type of an extension that has an implicit cast to text, such as citext,
+ * goes to an aggregate for text keys, since that wins over one for any type.
+ * But such a type can have an equality of its own, so that equal keys are
+ * different texts.
  *
  * This cannot be seen any more where the planner has made a constant of the
- * key.  Keys that are hashed both ways do not mix: they have two key types.
+ * key, or where the cast was printed and parsed again, as in a view.
  */
 Oid
 BloomTypeTakenForText(const Node *key)
 {
-	const RelabelType *relabel = (const RelabelType *) key;
-	Oid			base;
+	const Node *before = NULL;
+	Oid			type;
 
-	if (key == NULL || !IsA(key, RelabelType) ||
-		relabel->relabelformat != COERCE_IMPLICIT_CAST)
+	if (key == NULL)
 		return InvalidOid;
-	base = getBaseType(exprType((Node *) relabel->arg));
-	if (base < FirstGenbkiObjectId ||
-		!OidIsValid(lookup_type_cache(base, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+	if (IsA(key, RelabelType) &&
+		((const RelabelType *) key)->relabelformat == COERCE_IMPLICIT_CAST)
+		before = (const Node *) ((const RelabelType *) key)->arg;
+	else if (IsA(key, CoerceViaIO) &&
+			 ((const CoerceViaIO *) key)->coerceformat == COERCE_IMPLICIT_CAST)
+		before = (const Node *) ((const CoerceViaIO *) key)->arg;
+	else if (IsA(key, FuncExpr) &&
+			 ((const FuncExpr *) key)->funcformat == COERCE_IMPLICIT_CAST)
+		before = linitial(((const FuncExpr *) key)->args);
+	if (before == NULL)
 		return InvalidOid;
-	return base;
-}
-
-/* The type of the key in an argument of a function call. */
-static Oid
-KeyTypeOfCall(FunctionCallInfo fcinfo, int argno)
-{
-	const Node *call = fcinfo->flinfo->fn_expr;
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
-
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the key");
-	if (type == TEXTOID && IsA(call, FuncExpr))
-	{
-		Oid			before = BloomTypeTakenForText(list_nth(((const FuncExpr *) call)->args,
-															argno));
-
-		if (OidIsValid(before))
-			type = before;
-	}
-	return type;
+	type = exprType(before);
+	return getBaseType(type) < FirstGenbkiObjectId ? InvalidOid : type;
 }
 
 /*
@@ -268,8 +285,10 @@ void *
 BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array, Size size)
 {
 	BloomHasher *site;
-	Oid			type = KeyTypeOfCall(fcinfo, argno);
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of the key");
 	if (is_array)
 		type = get_base_element_type(type);
 	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);

@@ -66,6 +66,7 @@ typedef struct BloomArrayKeys
 	bool		has_nulls;		/* were there others? */
 } BloomArrayKeys;
 
+extern bool BloomIsFilterType(Oid type);
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
 extern Oid	BloomTypeTakenForText(const Node *key);

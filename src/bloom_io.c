@@ -103,7 +103,7 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 				 errmsg("invalid input syntax for type %s: \"%.40s\"%s",
 						KindType(kind), text, strlen(text) > 40 ? "..." : ""),
 				 errdetail("%s", wrong),
-				 errhint("A filter is base64, as its output shows. A key beside the operators @> and <@ needs a cast to its type, as in 'key'::text; bloom_contains takes it without.")));
+				 errhint("A filter is base64, as its output shows.")));
 	pfree(bytes);
 	return PointerGetDatum(filter);
 }

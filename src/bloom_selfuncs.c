@@ -149,22 +149,29 @@ SelectivityOfColumn(VariableStatData *vardata, const Bloom *filter,
 
 /*
  * The selectivity of a test with these two arguments, in either order.
+ *
+ * Whoever creates an operator may name our estimator for it.  So it is the
+ * constant's own type that says whether it is a filter, and there is no key
+ * that is one.
  */
 static double
-SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, int filter_argno,
-			Oid function, Oid collation)
+SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, Oid function,
+				  Oid collation)
 {
 	VariableStatData vardata;
 	Node	   *other;
 	bool		varonleft;
 	double		selectivity = DEFAULT_BLOOM_SEL;
 
+	if (list_length(args) != 2)
+		return DEFAULT_BLOOM_SEL;
+
 	if (!get_restriction_variable(root, args, varRelid, &vardata, &other,
 								  &varonleft))
 		return DEFAULT_BLOOM_SEL;
 
 	/* is the key the column, and the filter a constant? */
-	if (varonleft == (filter_argno == 1) && IsA(other, Const))
+	if (IsA(other, Const) && BloomIsFilterType(((Const *) other)->consttype))
 	{
 		Const	   *constant = (Const *) other;
 
@@ -180,23 +187,6 @@ SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, int filter_argno,
 	return selectivity;
 }
 
-/* Which argument of the function is the filter?  -1, if it is not one of ours. */
-static int
-FilterArgno(Oid function)
-{
-	Oid		   *argtypes;
-	int			nargs;
-	int			argno;
-
-	(void) get_func_signature(function, &argtypes, &nargs);
-	if (nargs != 2)
-		return -1;
-	/* the key's declared type is polymorphic, or text */
-	argno = argtypes[0] == ANYELEMENTOID ? 1 : 0;
-	pfree(argtypes);
-	return argno;
-}
-
 /*
  * _bloom_sel
  *		Restriction selectivity of bloom @> key and key <@ bloom.
@@ -210,8 +200,8 @@ _bloom_sel(PG_FUNCTION_ARGS)
 	List	   *args = (List *) PG_GETARG_POINTER(2);
 	int			varRelid = PG_GETARG_INT32(3);
 
-	PG_RETURN_FLOAT8(SelectivityOfTest(root, args, varRelid, FilterArgno(function),
-								 function, PG_GET_COLLATION()));
+	PG_RETURN_FLOAT8(SelectivityOfTest(root, args, varRelid, function,
+									   PG_GET_COLLATION()));
 }
 
 /*
@@ -238,17 +228,12 @@ _bloom_contains_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	SupportRequestSelectivity *req;
-	int			filter_argno;
 
 	if (!IsA(request, SupportRequestSelectivity))
 		PG_RETURN_POINTER(NULL);
 	req = (SupportRequestSelectivity *) request;
-	filter_argno = FilterArgno(req->funcid);
-	if (filter_argno < 0)
-		PG_RETURN_POINTER(NULL);
-
 	req->selectivity = req->is_join ? DEFAULT_BLOOM_SEL :
-		SelectivityOfTest(req->root, req->args, req->varRelid, filter_argno,
-					req->funcid, req->inputcollid);
+		SelectivityOfTest(req->root, req->args, req->varRelid, req->funcid,
+						  req->inputcollid);
 	PG_RETURN_POINTER(req);
 }
