@@ -4,6 +4,7 @@ MODULE_big = bloomtype
 OBJS = \
 	bloomtype.o \
 	src/bloom_agg.o \
+	src/bloom_chunks.o \
 	src/bloom_fetch.o \
 	src/bloom_format.o \
 	src/bloom_hash.o \

@@ -869,6 +869,33 @@ CREATE FUNCTION bloom_seen(key anycompatible, capacity bigint, fp_prob float8) R
 COMMENT ON FUNCTION bloom_seen(anycompatible, bigint, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
 
 -- ----------------------------------------------------------------
+--							CHUNKS
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_chunks(filter bloom, bytes int DEFAULT 16777216,
+							 OUT seq int, OUT chunk bytea)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 32;
+COMMENT ON FUNCTION bloom_chunks(bloom, int) IS 'the filter as chunks of at most so many bytes (128 or more), numbered from 0, for bloom_from_chunks; a stored filter is read in slices';
+
+-- not STRICT; a null chunk is none
+CREATE FUNCTION _bloom_from_chunks_trans(state internal, seq int, chunk bytea) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_from_chunks_trans(internal, int, bytea) IS 'transition function of bloom_from_chunks';
+
+-- not STRICT; of no chunks at all it is null
+CREATE FUNCTION _bloom_from_chunks_final(state internal) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_from_chunks_final(internal) IS 'final function of bloom_from_chunks; uses the state up';
+
+CREATE AGGREGATE bloom_from_chunks(seq int, chunk bytea) (
+	SFUNC = _bloom_from_chunks_trans, STYPE = internal, SSPACE = 33554432,
+	FINALFUNC = _bloom_from_chunks_final, FINALFUNC_MODIFY = READ_WRITE,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_from_chunks(int, bytea) IS 'the filter that bloom_chunks has divided, of all of its chunks in any order; null if there are none; error 22023 if one is missing, comes twice or is of another filter, 22P03 if one was changed';
+
+-- ----------------------------------------------------------------
 --							STORED SETS
 --
 -- Keys in a table of small filters.  The functions run with the privileges of

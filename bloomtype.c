@@ -21,6 +21,7 @@
  *
  *		src/bloom_agg.c			the aggregates
  *		src/bloom_window.c		the window function
+ *		src/bloom_chunks.c		large filters in parts
  *		src/bloom_set.c			stored sets: keys in a table of small filters
  *		src/bloom_state.c		their states, changed in place
  *		src/bloom_fetch.c		from a Datum to the filter: TOAST

@@ -107,10 +107,11 @@ BloomFetch(Datum datum)
  */
 
 /*
- * Is the Datum a value in a TOAST table of which parts can be read?
+ * BloomIsSliceable
+ *		Is the Datum a value in a TOAST table of which parts can be read?
  */
-static bool
-IsSliceable(Datum datum)
+bool
+BloomIsSliceable(Datum datum)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	struct varatt_external pointer;
@@ -124,10 +125,11 @@ IsSliceable(Datum datum)
 }
 
 /*
- * Read some bytes of a stored filter, whose offset counts as in Bloom.
+ * BloomFetchSlice
+ *		Read some bytes of such a filter, whose offset counts as in Bloom.
  */
-static void
-FetchSlice(Datum stored, Size offset, Size len, void *out)
+void
+BloomFetchSlice(Datum stored, Size offset, Size len, void *out)
 {
 	struct varlena *slice;
 
@@ -148,14 +150,14 @@ FetchHeader(MemoryContext context, Datum stored)
 	Bloom		header;
 	Bloom	   *result;
 
-	FetchSlice(stored, VARHDRSZ, BLOOM_HEADER_SIZE - VARHDRSZ,
-			   (char *) &header + VARHDRSZ);
+	BloomFetchSlice(stored, VARHDRSZ, BLOOM_HEADER_SIZE - VARHDRSZ,
+					(char *) &header + VARHDRSZ);
 	result = MemoryContextAlloc(context, BloomPrefixSize(&header));
 	memcpy(result, &header, BLOOM_HEADER_SIZE);
 	SET_VARSIZE(result, BloomPrefixSize(&header));
 	if (header.type_words > 0)
-		FetchSlice(stored, BLOOM_HEADER_SIZE, BloomTypeBytes(&header),
-				   result->data);
+		BloomFetchSlice(stored, BLOOM_HEADER_SIZE, BloomTypeBytes(&header),
+						result->data);
 	return result;
 }
 
@@ -168,7 +170,7 @@ BloomFetchHeader(Datum datum)
 {
 	const Bloom *header;
 
-	if (!IsSliceable(datum))
+	if (!BloomIsSliceable(datum))
 		return BloomFetch(datum);
 	header = FetchHeader(CurrentMemoryContext, datum);
 	return BloomIsPublic(header) ? header : BloomFetch(datum);
@@ -349,7 +351,7 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 
 		entry->slices += BloomIsKeys(entry->header) ? nkeys :
 			nkeys * entry->header->hashes;
-		if (!IsSliceable(datum) || IsWorthWhole(entry, size))
+		if (!BloomIsSliceable(datum) || IsWorthWhole(entry, size))
 			FetchWhole(*cache, entry, datum, size);
 	}
 
@@ -376,8 +378,9 @@ TestStoredBits(const BloomProbe *probe, uint64 hash)
 		uint64		position = BloomNextPosition(&a, BloomBits(probe->header));
 		uint8		byte;
 
-		FetchSlice(probe->stored, BloomPrefixSize(probe->header) + position / 8, 1,
-				   &byte);
+		BloomFetchSlice(probe->stored,
+						BloomPrefixSize(probe->header) + position / 8, 1,
+						&byte);
 		if (BloomGetBit(&byte, position & 7) == 0)
 			return false;
 	}
@@ -402,8 +405,8 @@ TestStoredKeys(const BloomProbe *probe, uint64 hash)
 		uint64		first = middle - Min(middle - low, KEYS_PER_SLICE / 2);
 		uint64		n = Min(high - first, KEYS_PER_SLICE);
 
-		FetchSlice(probe->stored, BloomPrefixSize(probe->header) +
-				   first * sizeof(uint64), n * sizeof(uint64), keys);
+		BloomFetchSlice(probe->stored, BloomPrefixSize(probe->header) +
+						first * sizeof(uint64), n * sizeof(uint64), keys);
 		if (hash < keys[0])
 			high = first;
 		else if (hash > keys[n - 1])

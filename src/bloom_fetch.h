@@ -16,6 +16,8 @@ extern const Bloom *BloomFetch(Datum datum);
 extern const Bloom *BloomFetchState(Datum datum);
 extern const Bloom *BloomFetchHeader(Datum datum);
 extern Size BloomFetchSize(Datum datum);
+extern bool BloomIsSliceable(Datum datum);
+extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
 
 #define PG_GETARG_BLOOM_P(n)	BloomFetch(PG_GETARG_DATUM(n))
 #define PG_RETURN_BLOOM_P(x)	PG_RETURN_DATUM(PointerGetDatum(x))

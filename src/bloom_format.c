@@ -316,6 +316,17 @@ BloomEncode(const Bloom *filter, uint8 *out)
 	BloomWriteBytes(filter, out, BloomEncodedSize(filter));
 }
 
+/* Read the header of bytes that should be a filter of this kind. */
+static const char *
+ReadHeaderOfKind(const uint8 *bytes, Size len, BloomKind kind, Bloom *header)
+{
+	const char *wrong = BloomReadHeader(bytes, len, header);
+
+	if (wrong == NULL && BloomKindOf(header) != kind)
+		wrong = kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
+	return wrong;
+}
+
 /*
  * BloomDecode
  *		Make a filter of bytes from outside, whoever wrote them.
@@ -329,9 +340,7 @@ BloomDecode(const uint8 *bytes, Size len, BloomKind kind, const char **wrong)
 	Bloom		header;
 	Bloom	   *filter;
 
-	*wrong = BloomReadHeader(bytes, len, &header);
-	if (*wrong == NULL && BloomKindOf(&header) != kind)
-		*wrong = kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
+	*wrong = ReadHeaderOfKind(bytes, len, kind, &header);
 	if (*wrong != NULL)
 		return NULL;
 
@@ -344,6 +353,27 @@ BloomDecode(const uint8 *bytes, Size len, BloomKind kind, const char **wrong)
 	}
 	SET_VARSIZE(filter, VARHDRSZ + len);
 	return filter;
+}
+
+/*
+ * BloomDecodeInPlace
+ *		The same with bytes that stand behind the varlena header already.
+ *
+ * NULL, and then they have become the filter; or what is wrong.
+ */
+const char *
+BloomDecodeInPlace(Bloom *filter, Size len, BloomKind kind)
+{
+	Bloom		header;
+	const char *wrong;
+
+	wrong = ReadHeaderOfKind((const uint8 *) VARDATA(filter), len, kind,
+							 &header);
+	if (wrong == NULL)
+		wrong = BloomReadInPlace(filter);
+	if (wrong == NULL)
+		SET_VARSIZE(filter, VARHDRSZ + len);
+	return wrong;
 }
 
 #ifdef USE_ASSERT_CHECKING

@@ -66,6 +66,7 @@ extern Size BloomEncodedSize(const Bloom *filter);
 extern void BloomEncode(const Bloom *filter, uint8 *out);
 extern Bloom *BloomDecode(const uint8 *bytes, Size len, BloomKind kind,
 						  const char **wrong);
+extern const char *BloomDecodeInPlace(Bloom *filter, Size len, BloomKind kind);
 
 #ifdef USE_ASSERT_CHECKING
 extern void AssertCheckBloom(const Bloom *filter);

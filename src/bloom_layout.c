@@ -354,6 +354,20 @@ BloomReadHeader(const uint8 *bytes, size_t len, Bloom *header)
 }
 
 /*
+ * BloomReadInPlace
+ *		Make a filter of the bytes behind its varlena header, of which the
+ *		header is right, and check the rest.
+ */
+const char *
+BloomReadInPlace(Bloom *filter)
+{
+	SwapHeader(filter);
+	if (BloomIsKeys(filter))
+		SwapKeys((uint8 *) BloomKeyData(filter), filter->count);
+	return BloomCheckContent(filter);
+}
+
+/*
  * BloomReadContent
  *		Read bytes whose header is right into a filter, and check the rest.
  *
@@ -363,8 +377,5 @@ const char *
 BloomReadContent(const uint8 *bytes, size_t len, Bloom *filter)
 {
 	memcpy((uint8 *) filter + BLOOM_VARLENA_SIZE, bytes, len);
-	SwapHeader(filter);
-	if (BloomIsKeys(filter))
-		SwapKeys((uint8 *) BloomKeyData(filter), filter->count);
-	return BloomCheckContent(filter);
+	return BloomReadInPlace(filter);
 }
