@@ -125,6 +125,8 @@ lacks() {
         libc6-dev) ! has_header stdio.h ;;
         libxxhash-dev) ! has_header xxhash.h ;;
         libipc-run-perl) ! perl -MIPC::Run -e 1 2>/dev/null ;;
+        python3-hypothesis) ! /usr/bin/python3 -c 'import hypothesis' 2>/dev/null ;;
+        python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
         clang) [ -z "$(find_clang)" ] ;;
         binutils) ! command -v nm >/dev/null ;;
         perl) ! command -v prove >/dev/null ;;
