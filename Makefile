@@ -6,15 +6,18 @@ OBJS = \
 	src/bloom_agg.o \
 	src/bloom_chunks.o \
 	src/bloom_fetch.o \
+	src/bloom_first.o \
 	src/bloom_format.o \
 	src/bloom_hash.o \
 	src/bloom_io.o \
 	src/bloom_layout.o \
+	src/bloom_query.o \
 	src/bloom_selfuncs.o \
 	src/bloom_set.o \
 	src/bloom_setops.o \
 	src/bloom_sizing.o \
 	src/bloom_state.o \
+	src/bloom_tell.o \
 	src/bloom_window.o
 
 EXTENSION = bloomtype

@@ -896,6 +896,39 @@ CREATE AGGREGATE bloom_from_chunks(seq int, chunk bytea) (
 COMMENT ON AGGREGATE bloom_from_chunks(int, bytea) IS 'the filter that bloom_chunks has divided, of all of its chunks in any order; null if there are none; error 22023 if one is missing, comes twice or is of another filter, 22P03 if one was changed';
 
 -- ----------------------------------------------------------------
+--							FIRST ROWS
+--
+-- The planner replaces bloom_first by _bloom_first, with a number of the call
+-- before the arguments.  They cost more than what they are to come after.
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION _bloom_first_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_first_support(internal) IS 'planner support function of bloom_first';
+
+-- not STRICT, none of these; a null key is new in each row
+
+CREATE FUNCTION _bloom_first(call int, key anycompatible) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
+	SUPPORT _bloom_first_support;
+COMMENT ON FUNCTION _bloom_first(int, anycompatible) IS 'what the planner makes of bloom_first';
+
+CREATE FUNCTION _bloom_first(call int, key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
+	SUPPORT _bloom_first_support;
+COMMENT ON FUNCTION _bloom_first(int, anycompatible, float8, float8) IS 'what the planner makes of bloom_first';
+
+CREATE FUNCTION bloom_first(key anycompatible) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
+	SUPPORT _bloom_first_support;
+COMMENT ON FUNCTION bloom_first(anycompatible) IS 'is this the first row of the statement with this key, in the order of the scan? exact but for equal 64-bit hashes, which take 10 to 20 bytes a key; fewer than 67108864 distinct keys; in a query of one table, view or subquery, otherwise error 0A000';
+
+CREATE FUNCTION bloom_first(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
+	SUPPORT _bloom_first_support;
+COMMENT ON FUNCTION bloom_first(anycompatible, float8, float8) IS 'is this the first row of the statement with this key, in the order of the scan? never true for a repeated key, false for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys; in a query of one table, view or subquery, otherwise error 0A000';
+
+-- ----------------------------------------------------------------
 --							STORED SETS
 --
 -- Keys in a table of small filters.  The functions run with the privileges of

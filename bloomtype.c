@@ -20,10 +20,13 @@
  * Below it, each file knows one thing, and only those below it:
  *
  *		src/bloom_agg.c			the aggregates
+ *		src/bloom_first.c		the condition that first rows fulfil
  *		src/bloom_window.c		the window function
  *		src/bloom_chunks.c		large filters in parts
  *		src/bloom_set.c			stored sets: keys in a table of small filters
- *		src/bloom_state.c		their states, changed in place
+ *		src/bloom_tell.c		what these two remember
+ *		src/bloom_state.c		states, changed in place
+ *		src/bloom_query.c		what call sites of one statement share
  *		src/bloom_fetch.c		from a Datum to the filter: TOAST
  *		src/bloom_setops.c		filters as sets
  *		src/bloom_io.c			text and bytes

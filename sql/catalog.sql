@@ -127,6 +127,11 @@ WITH internal AS (
 	SELECT amproc FROM pg_amproc WHERE amproclefttype = 'bloom'::regtype
 	UNION
 	SELECT prosupport FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
+	UNION
+	-- what the planner puts in the place of another
+	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
+		 JOIN pg_proc AS o ON '_' || o.proname = p.proname AND o.pronamespace = p.pronamespace
+			 AND o.prosupport = p.prosupport AND o.pronargs = p.pronargs - 1
 )
 SELECT p.oid::regprocedure AS misnamed
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
