@@ -1,4 +1,14 @@
 # bloomtype: Bloom filters as PostgreSQL values
+#
+#	make, make install			build and install, for the server of PG_CONFIG
+#	make installcheck			test what is installed, on the server of PGHOST
+#	make dist					an archive of the last commit
+#
+# A build outside of the source tree is make -f /path/to/Makefile, in a folder
+# that is not the source tree.
+
+# where the sources are
+here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 MODULE_big = bloomtype
 OBJS = \
@@ -23,10 +33,10 @@ OBJS = \
 EXTENSION = bloomtype
 DATA = bloomtype--1.0.sql
 
-REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+REGRESS = $(patsubst $(here)/sql/%.sql,%,$(sort $(wildcard $(here)/sql/*.sql)))
 # so that each file runs alone; with --use-existing, create the extension first
 REGRESS_OPTS = --load-extension=bloomtype
-ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
+ISOLATION = $(patsubst $(here)/specs/%.spec,%,$(sort $(wildcard $(here)/specs/*.spec)))
 TAP_TESTS = 1
 
 PG_CONFIG = pg_config
@@ -41,4 +51,18 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # PGXS does not know which files include which
-$(OBJS): $(wildcard src/*.h)
+$(OBJS): $(wildcard $(here)/src/*.h)
+
+# outside of the source tree, the folder for objects is not there yet
+$(OBJS) $(OBJS:.o=.bc): | objects
+objects:
+	@mkdir -p src
+.PHONY: objects
+
+# the version of the release
+version = $(shell sed -n '/"version"/{s/.*: *"\(.*\)".*/\1/p;q}' $(here)/META.json)
+
+dist:
+	git -C $(here) archive --format=zip --prefix=bloomtype-$(version)/ \
+		-o $(CURDIR)/bloomtype-$(version).zip HEAD
+.PHONY: dist
