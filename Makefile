@@ -19,7 +19,11 @@ OBJS = \
 	src/bloom_first.o \
 	src/bloom_format.o \
 	src/bloom_hash.o \
+	src/bloom_hash_container.o \
+	src/bloom_hash_scalar.o \
+	src/bloom_hasher.o \
 	src/bloom_io.o \
+	src/bloom_key_type.o \
 	src/bloom_layout.o \
 	src/bloom_query.o \
 	src/bloom_selfuncs.o \

@@ -32,7 +32,10 @@
  *		src/bloom_io.c			text and bytes
  *		src/bloom_format.c		the varlena
  *		src/bloom_layout.c		its bytes
- *		src/bloom_hash.c		from a key to its hash: types
+ *		src/bloom_hash.c		from a key to its hash
+ *		src/bloom_hasher.c		from a type to how its keys become bytes, by
+ *								bloom_hash_scalar.c, bloom_hash_container.c
+ *		src/bloom_key_type.c	the types of keys in messages
  *		src/bloom_table.h		a table of hashes
  *		src/bloom_bits.h		from a hash to positions
  *		src/bloom_sizing.c		how many bits, how many hashes, how certain
@@ -286,6 +289,16 @@ GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 	return site;
 }
 
+/* The keys in argument 1, an array, hashed for a filter. */
+static BloomArrayKeys
+HashArrayFor(FunctionCallInfo fcinfo, const Bloom *filter, BloomUse use)
+{
+	BloomKeyType has = BloomKeyTypeOf(filter);
+
+	return BloomHashArray(&GetCallSite(fcinfo, 1, true)->hasher,
+						  PG_GETARG_ARRAYTYPE_P(1), &has, filter->seed, use);
+}
+
 /*
  * bloom_add
  *		The filter with one more key.
@@ -294,8 +307,9 @@ PG_FUNCTION_INFO_V1(bloom_add);
 Datum
 bloom_add(PG_FUNCTION_ARGS)
 {
-	const BloomHasher *hasher;
+	BloomHasher *hasher;
 	const Bloom *filter;
+	BloomKeyType key_type;
 	uint64		hash;
 
 	/* not STRICT; a null key leaves the filter as it is */
@@ -306,8 +320,9 @@ bloom_add(PG_FUNCTION_ARGS)
 		PG_RETURN_BLOOM_P(filter);
 
 	hasher = &GetCallSite(fcinfo, 1, false)->hasher;
-	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), filter->seed);
-	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, &hasher->key_type));
+	hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter, BLOOM_TO_ADD);
+	key_type = BloomKeyTypeWith(filter, hasher);
+	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, &key_type));
 }
 
 /*
@@ -318,7 +333,6 @@ PG_FUNCTION_INFO_V1(bloom_add_all);
 Datum
 bloom_add_all(PG_FUNCTION_ARGS)
 {
-	const BloomHasher *hasher;
 	const Bloom *filter;
 	BloomArrayKeys keys;
 
@@ -329,13 +343,12 @@ bloom_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
-	hasher = &GetCallSite(fcinfo, 1, true)->hasher;
-	keys = BloomHashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
+	keys = HashArrayFor(fcinfo, filter, BLOOM_TO_ADD);
 	if (keys.nkeys == 0)
 		PG_RETURN_BLOOM_P(filter);
 	keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
 	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nkeys,
-									 &hasher->key_type));
+									 &keys.key_type));
 }
 
 /* ----------------------------------------------------------------
@@ -351,7 +364,6 @@ PG_FUNCTION_INFO_V1(bloom_insert);
 Datum
 bloom_insert(PG_FUNCTION_ARGS)
 {
-	const BloomHasher *hasher;
 	const Bloom *filter;
 	const Bloom *result;
 	BloomArrayKeys keys;
@@ -370,16 +382,14 @@ bloom_insert(PG_FUNCTION_ARGS)
 		return ReturnRow(fcinfo, values, nulls);
 	}
 
-	hasher = &GetCallSite(fcinfo, 1, true)->hasher;
-	keys = BloomHashArray(hasher, PG_GETARG_ARRAYTYPE_P(1), filter->seed);
+	keys = HashArrayFor(fcinfo, filter, BLOOM_TO_ADD);
 	result = filter;
 	if (keys.nkeys > 0)
 	{
 		Bloom	   *state;
 
 		BloomCheckHasShape(filter);
-		state = BloomStateNoteKeyType(BloomStateFrom(filter),
-									  &hasher->key_type);
+		state = BloomStateNoteKeyType(BloomStateFrom(filter), &keys.key_type);
 		for (uint64 i = 0; i < keys.nkeys; i++)
 		{
 			bool		fresh;
@@ -415,10 +425,9 @@ TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(filter_argno), 1,
 					&site->cache, fcinfo->flinfo->fn_mcxt);
-	BloomCheckKeyType(probe.header, &site->hasher.key_type);
-	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(key_argno),
-						  probe.header->seed);
-	PG_RETURN_BOOL(BloomProbeTest(&probe, hash));
+	hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(key_argno),
+						probe.header, BLOOM_TO_TEST);
+	PG_RETURN_BOOL(hash != 0 && BloomProbeTest(&probe, hash));
 }
 
 /*
@@ -463,13 +472,13 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
 					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
 					&site->cache, fcinfo->flinfo->fn_mcxt);
-	keys = BloomHashArray(&site->hasher, array, probe.header->seed);
-	/* many drivers send an empty array without a type, that is, as text */
-	if (keys.nkeys > 0)
-		BloomCheckKeyType(probe.header, &site->hasher.key_type);
+	keys = HashArrayFor(fcinfo, probe.header, BLOOM_TO_TEST);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
-		if (BloomProbeTest(&probe, keys.hashes[i]) == decisive)
+		bool		found = keys.hashes[i] != 0 &&
+			BloomProbeTest(&probe, keys.hashes[i]);
+
+		if (found == decisive)
 			PG_RETURN_BOOL(decisive);
 	}
 	if (keys.has_nulls)

@@ -6,8 +6,8 @@
 -- were stored by an earlier version would deny their keys.
 --
 
--- hashes of keys in keys form stand behind the 44 bytes of the header,
--- little-endian
+-- hashes of keys in keys form stand behind the 44 bytes of the header and the
+-- name of the key type, little-endian
 CREATE FUNCTION pg_temp.reversed(bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS
 $$
 	SELECT pg_catalog.decode(pg_catalog.string_agg(pg_catalog.encode(substr($1, i, 1), 'hex'), '' ORDER BY i DESC), 'hex')
@@ -23,11 +23,12 @@ DECLARE
 BEGIN
 	EXECUTE format('SELECT bloom_add(bloom_shape(1024, 7, %s), %L::%s)::bytea', seed, key, type)
 		INTO bytes;
-	RETURN encode(pg_temp.reversed(substr(bytes, 45)), 'hex');
+	RETURN encode(pg_temp.reversed(substr(bytes, 45 + 8 * get_byte(bytes, 3))), 'hex');
 END
 $$;
 
 CREATE TYPE golden_enum AS ENUM ('flower', 'bloom');
+CREATE TYPE golden_pair AS (a int, b text);
 
 -- The hash of a key, the same by its canonical bytes as a bytea key.
 CREATE TEMPORARY TABLE golden_hashes (type text, key text, seed bigint, bytes text, hash text);
@@ -68,14 +69,65 @@ INSERT INTO golden_hashes VALUES
 	('name', 'bloom', 0, '626c6f6f6d', '7a5daa5b0153bb29'),
 	('char(9)', 'bloom', 0, '626c6f6f6d', '7a5daa5b0153bb29'),
 	('bytea', '\x00ff00', 0, '00ff00', 'e0d991af43624afa'),
-	('golden_enum', 'bloom', 0, '626c6f6f6d', '7a5daa5b0153bb29');
+	('golden_enum', 'bloom', 0, '626c6f6f6d', '7a5daa5b0153bb29'),
+	('numeric', '0.00', 0, '00000000', '48b2c92616fc193d'),
+	('numeric', '1.50', 0, '0000000001008813', 'a15df66d85553986'),
+	('numeric', '-1.5', 0, '0000004001008813', 'f9d4ba272dea3e79'),
+	('numeric', '100000000', 0, '020000000100', 'a6bf7cf7621105d0'),
+	('numeric', '0.00001234', 0, 'feff0000d204', '85e9c9d4a6e2e52b'),
+	('numeric', '98765432.1', 0, '0100000094263815e803', 'b180673317c2a686'),
+	('numeric', 'NaN', 0, '000000c0', '60cf2b581c2e4ef9'),
+	('timetz', '12:34:56.789012+02', 0, '1426e68b0a000000e0e3ffff', '738a90d5245670f8'),
+	('interval', '1 month -1 day 2 hours', 0, '1d00000000000000004827ad01000000', '38b696a72205af58'),
+	('interval', '29 days 2 hours', 0, '1d00000000000000004827ad01000000', '38b696a72205af58'),
+	('interval', '-00:00:00.000001', 0, 'ffffffffffffffffff5fd71d14000000', '563539f4fa99d865'),
+	('money', '0', 0, '0000000000000000', 'c77b3abb6f87acd9'),
+	('oid', '4294967295', 0, 'ffffffff', 'cd6b1c920d3f662c'),
+	('regtype', 'int8', 0, '14000000', '5239f17d4a4c4b02'),
+	('xid', '7', 0, '07000000', '57ae44811628c14c'),
+	('xid8', '18446744073709551615', 0, 'ffffffffffffffff', '5111c7e47d784413'),
+	('pg_lsn', '1/A', 0, '0a00000001000000', 'e615c71b20abdabf'),
+	('tid', '(70000,3)', 0, '701101000300', '19dd93d7524204f3'),
+	('"char"', 'b', 0, '62', '575a0b1c44d8843f'),
+	('inet', '10.1.2.3', 0, '04200a010203', 'ef3700aa71aa7591'),
+	('inet', '10.1.2.3/8', 0, '04080a010203', '581b9bb3efb36801'),
+	('cidr', '10.0.0.0/8', 0, '04080a000000', '54ec07595ce79c24'),
+	('inet', '2001:db8::1/64', 0, '064020010db8000000000000000000000001', 'c8ea51d612c79e57'),
+	('macaddr', '08:00:2b:01:02:03', 0, '08002b010203', 'd6f980e14eff2ef8'),
+	('macaddr8', '08:00:2b:01:02:03:04:05', 0, '08002b0102030405', '2a5f33b8573bdb93'),
+	('varbit', '', 0, '00000000', '48b2c92616fc193d'),
+	('varbit', '1010000011', 0, '0a000000a0c0', 'd2d8b2e50590bb09'),
+	('bit(3)', '101', 0, '03000000a0', '15410b15fe9a993d'),
+	('int8[]', '{}', 0, '00000000', '48b2c92616fc193d'),
+	('int2[]', '{1,NULL,-1}', 0, '010000000300000001000000080000000100000000000000ffffffff08000000ffffffffffffffff', 'b8dd9e52c01ac697'),
+	('int4[]', '[0:0]={5}', 0, '010000000100000000000000080000000500000000000000', '0d8472b859e56d8a'),
+	('int4[]', '{{1},{2}}', 0, '0200000002000000010000000100000001000000080000000100000000000000080000000200000000000000', 'acf5f5ff3813dc7f'),
+	('text[]', '{bloom,"",NULL}', 0, '01000000030000000100000005000000626c6f6f6d00000000ffffffff', 'f646eb1ae7301c7c'),
+	('golden_enum[]', '{flower}', 0, '01000000010000000100000006000000666c6f776572', '3758c5926c932cfb'),
+	('numeric[]', '{1.50}', 0, '010000000100000001000000080000000000000001008813', '12fa5c1d6fc5db6d'),
+	('golden_pair', '(5,x)', 0, '020000000800000005000000000000000100000078', 'a9d0a26223c78619'),
+	('golden_pair', '(,"")', 0, '02000000ffffffff00000000', '585935df10dfa451'),
+	('golden_pair[]', '{"(5,x)"}', 0, '01000000010000000100000015000000020000000800000005000000000000000100000078', 'd2ec27baab9113b8'),
+	('int8range', '[1,4]', 0, '02080000000100000000000000080000000500000000000000', '97e3e9cabd2b7689'),
+	('int4range', 'empty', 0, '01', 'e12ef9d2eb86ceeb'),
+	('numrange', '(,1.5]', 0, '0c080000000000000001008813', '4345405e8b64bb69'),
+	('daterange', '(,)', 0, '18', '83e4e2ca690d8fcf'),
+	('int8multirange', '{[1,2),[4,)}', 0, '0200000019000000020800000001000000000000000800000002000000000000000d00000012080000000400000000000000', 'db55b4cff9478330'),
+	('jsonb', 'null', 0, '00', 'c44bdff4074eecdb'),
+	('jsonb', '1.50', 0, '03080000000000000001008813', 'd3fd1e7582e4cfbd'),
+	('jsonb', '[true, false, "x"]', 0, '05030000000201040100000078', '9b2bfdacdffe32cf'),
+	('jsonb', '{"aa": [], "b": {"c": 0}}', 0, '06020000000100000062060100000001000000630304000000000000000200000061610500000000', '33bcad8dabf2a7ce'),
+	('tsvector', 'fat:2A,4 cat', 0, '0200000003000000636174000003000000666174020002c00400', '6b8d7ce3b32d60e7'),
+	('tsquery', 'fat & !cat <3> rat', 0, '060000000204030000030000007261740100030000006361740003000000666174', 'b85111192b2d717c');
 
 SELECT type, key, seed, hash,
 	   pg_temp.hash_of(type, key, seed) AS hash_of_key,
 	   pg_temp.hash_of('bytea', '\x' || bytes, seed) AS hash_of_bytes
 FROM golden_hashes
-WHERE hash IS DISTINCT FROM pg_temp.hash_of(type, key, seed)
-   OR hash IS DISTINCT FROM pg_temp.hash_of('bytea', '\x' || bytes, seed);
+-- PostgreSQL 13 has no multiranges
+WHERE to_regtype(type) IS NOT NULL AND
+	  (hash IS DISTINCT FROM pg_temp.hash_of(type, key, seed) OR
+	   hash IS DISTINCT FROM pg_temp.hash_of('bytea', '\x' || bytes, seed));
 
 SELECT count(*) AS hashes_checked FROM golden_hashes;
 
@@ -155,7 +207,10 @@ INSERT INTO golden_filters VALUES
 	($$bloom_add_all(bloom_empty(100, 0.001, 42), '{a,b}'::text[])$$, '0101070019000000180000002a000000000000006400000000000000fca9f1d24d62503f0200000000000000f416077fd47d434ccc92eb22cb9b2672'),
 	($$bloom_add_all(bloom_shape(192, 3, -7), '{bloom,"",filter}'::text[])$$, '010203001900000003000000f9ffffffffffffff2c00000000000000000000000000c03f0900000000000000000000000010000000010008004000280008040000000080'),
 	($$bloom_add(bloom_shape(64, 1), true)$$, '01020100100000000100000000000000000000002c00000000000000000000000000e03f01000000000000000000000000004000'),
-	($$bloom_add(bloom_shape(64, 64), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)$$, '01024000860b00000100000000000000000000000100000000000000000000000000f03b29000000000000002bfd07f5cdbeae7c');
+	($$bloom_add(bloom_shape(64, 64), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)$$, '01024000860b00000100000000000000000000000100000000000000000000000000f03b29000000000000002bfd07f5cdbeae7c'),
+	($$bloom_add(bloom_empty(10), '{1,2}'::int[])$$, '01010501fe8661e30200000000000000000000000a000000000000007b14ae47e17a843f0100000000000000696e74385b5d0000d990368983ef7d26'),
+	($$bloom_add(bloom_empty(10), (5, 'x'))$$, '01010502d781928d0200000000000000000000000a000000000000007b14ae47e17a843f010000000000000028696e74382c746578742900000000001986c72362a2d0a9'),
+	($$bloom_add_all(bloom_empty(10), ARRAY[(5, 'x'), (6, 'y')])$$, '01020502d781928d0200000000000000000000000a000000000000007b14ae47e17a843f0a0000000000000028696e74382c7465787429000000000000005000100020000820020000000412');
 
 DO $do$
 DECLARE
@@ -189,7 +244,8 @@ FROM golden_filters, bloom_info(decode(bytes, 'hex')::bloom) AS i
 ORDER BY expression COLLATE "C";
 
 -- The key type of each type with frozen hashes, as the bytes have it.
-SELECT type, (bloom_info(filter)).key_type, (bloom_info(filter)).key_type::regtype::oid AS in_bytes
+SELECT type, (bloom_info(filter)).key_type,
+	   pg_temp.reversed(substr(filter::bytea, 5, 4)) AS in_bytes
 FROM (SELECT 'int2' AS type, bloom_agg('1'::int2) AS filter
 	  UNION ALL SELECT 'int4', bloom_agg('1'::int4)
 	  UNION ALL SELECT 'int8', bloom_agg('1'::int8)
@@ -208,15 +264,4 @@ FROM (SELECT 'int2' AS type, bloom_agg('1'::int2) AS filter
 	  UNION ALL SELECT 'bytea', bloom_agg('1'::bytea)
 	  UNION ALL SELECT 'enum', bloom_agg('bloom'::golden_enum)) AS each_type;
 
--- Every other type: the result of its extended hash function with seed 0, as
--- 8 little-endian bytes.
-SELECT pg_temp.hash_of('numeric', '1.50', 0) =
-	   pg_temp.hash_of('int8', hash_numeric_extended(1.5, 0)::text, 0) AS numeric_by_its_hash,
-	   pg_temp.hash_of('inet', '10.1.2.3', 0) =
-	   pg_temp.hash_of('int8', hashinetextended('10.1.2.3', 0)::text, 0) AS inet_by_its_hash,
-	   pg_temp.hash_of('jsonb', '{"a": 1}', 7) =
-	   pg_temp.hash_of('int8', jsonb_hash_extended('{"a": 1}', 0)::text, 7) AS jsonb_by_its_hash,
-	   pg_temp.hash_of('int[]', '{1,2}', 0) =
-	   pg_temp.hash_of('int8', hash_array_extended('{1,2}'::int[], 0)::text, 0) AS array_by_its_hash;
-
-DROP TYPE golden_enum;
+DROP TYPE golden_enum, golden_pair;

@@ -230,13 +230,25 @@ FirstStateInto(FunctionCallInfo fcinfo)
 	return BloomStateFrom(filter);
 }
 
-/* Remember the type of the first key, and insist on it. */
-static inline Bloom *
-NoteKeyType(Bloom *state, const BloomKeyType *key_type)
+/*
+ * A key whose type is not the state's, or is not known to be: it may be the
+ * first, or a number that meets those of another type.
+ */
+static pg_noinline Bloom *
+NoteKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
+			const BloomKeyType *key_type, uint64 *hash)
 {
-	if (likely(state->key_type == key_type->id && key_type->words == 0))
-		return state;
-	return BloomStateNoteKeyType(state, key_type);
+	BloomKeyType has = BloomKeyTypeOf(state);
+	BloomHasher hasher;
+
+	if (has.id == 0)
+		return BloomStateNoteKeyType(state, key_type);
+	if (!BloomSameKeyType(&has, key_type))
+	{
+		BloomHasherInit(&hasher, type, PG_GET_COLLATION());
+		*hash = BloomHashKey(&hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
+	}
+	return state;
 }
 
 /* Does this call's aggregate know its shape? */
@@ -251,7 +263,7 @@ NoteKeyType(Bloom *state, const BloomKeyType *key_type)
  * ----------------------------------------------------------------
  */
 
-#define TRANSITION_BODY(first_state, when_full, get_hash) \
+#define TRANSITION_BODY(first_state, when_full, type, get_hash) \
 	Bloom	   *old; \
 	Bloom	   *state; \
 	BloomKeyType key_type; \
@@ -265,27 +277,29 @@ NoteKeyType(Bloom *state, const BloomKeyType *key_type)
 	if (PG_ARGISNULL(1)) \
 		return ReturnState(fcinfo, old, old); \
 	get_hash; \
-	state = NoteKeyType(old, &key_type); \
+	state = old; \
+	if (unlikely(old->key_type != key_type.id || key_type.words > 0)) \
+		state = NoteKeyType(fcinfo, old, type, &key_type, &hash); \
 	state = BloomStateAdd(state, hash, when_full); \
 	return ReturnState(fcinfo, state, old)
 
-#define TRANSITION_FUNCTIONS(name, get_hash) \
+#define TRANSITION_FUNCTIONS(name, type, get_hash) \
 PG_FUNCTION_INFO_V1(_bloom_agg_trans_##name); \
 Datum \
 _bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
 { \
-	TRANSITION_BODY(FirstState, WhenFull(), get_hash); \
+	TRANSITION_BODY(FirstState, WhenFull(), type, get_hash); \
 } \
 PG_FUNCTION_INFO_V1(_bloom_agg_into_trans_##name); \
 Datum \
 _bloom_agg_into_trans_##name(PG_FUNCTION_ARGS) \
 { \
-	TRANSITION_BODY(FirstStateInto, BLOOM_TURN_INTO_BITS, get_hash); \
+	TRANSITION_BODY(FirstStateInto, BLOOM_TURN_INTO_BITS, type, get_hash); \
 } \
 extern int	bloom_no_such_symbol	/* swallow a semicolon */
 
-#define FIXED(type, hash_function, value) \
-	key_type = BloomBuiltinKeyType(type); \
+#define FIXED(type_of_keys, hash_function, value) \
+	key_type = BloomBuiltinKeyType(type_of_keys); \
 	hash = hash_function(value, old->seed)
 
 /*
@@ -328,17 +342,17 @@ HashTextKey(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
 #define COLLATED \
 	hash = HashTextKey(fcinfo, old->seed, &key_type)
 
-TRANSITION_FUNCTIONS(int2, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT16(1)));
-TRANSITION_FUNCTIONS(int4, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT32(1)));
-TRANSITION_FUNCTIONS(int8, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT64(1)));
-TRANSITION_FUNCTIONS(text, COLLATED);
-TRANSITION_FUNCTIONS(uuid, FIXED(UUIDOID, BloomHashUuid, PG_GETARG_UUID_P(1)));
-TRANSITION_FUNCTIONS(bytea, FIXED(BYTEAOID, BloomHashVarlena, PG_GETARG_DATUM(1)));
-TRANSITION_FUNCTIONS(numeric, FIXED(NUMERICOID, BloomHashNumeric, PG_GETARG_DATUM(1)));
-TRANSITION_FUNCTIONS(float8, FIXED(FLOAT8OID, BloomHashFloat64, PG_GETARG_FLOAT8(1)));
-TRANSITION_FUNCTIONS(date, FIXED(DATEOID, BloomHashInt32, PG_GETARG_DATEADT(1)));
-TRANSITION_FUNCTIONS(timestamp, FIXED(TIMESTAMPOID, BloomHashInt64, PG_GETARG_TIMESTAMP(1)));
-TRANSITION_FUNCTIONS(timestamptz, FIXED(TIMESTAMPTZOID, BloomHashInt64, PG_GETARG_TIMESTAMPTZ(1)));
+TRANSITION_FUNCTIONS(int2, INT2OID, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT16(1)));
+TRANSITION_FUNCTIONS(int4, INT4OID, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT32(1)));
+TRANSITION_FUNCTIONS(int8, INT8OID, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT64(1)));
+TRANSITION_FUNCTIONS(text, TEXTOID, COLLATED);
+TRANSITION_FUNCTIONS(uuid, UUIDOID, FIXED(UUIDOID, BloomHashUuid, PG_GETARG_UUID_P(1)));
+TRANSITION_FUNCTIONS(bytea, BYTEAOID, FIXED(BYTEAOID, BloomHashVarlena, PG_GETARG_DATUM(1)));
+TRANSITION_FUNCTIONS(numeric, NUMERICOID, FIXED(NUMERICOID, BloomHashNumeric, PG_GETARG_DATUM(1)));
+TRANSITION_FUNCTIONS(float8, FLOAT8OID, FIXED(FLOAT8OID, BloomHashFloat64, PG_GETARG_FLOAT8(1)));
+TRANSITION_FUNCTIONS(date, DATEOID, FIXED(DATEOID, BloomHashInt32, PG_GETARG_DATEADT(1)));
+TRANSITION_FUNCTIONS(timestamp, TIMESTAMPOID, FIXED(TIMESTAMPOID, BloomHashInt64, PG_GETARG_TIMESTAMP(1)));
+TRANSITION_FUNCTIONS(timestamptz, TIMESTAMPTZOID, FIXED(TIMESTAMPTZOID, BloomHashInt64, PG_GETARG_TIMESTAMPTZ(1)));
 
 /* ----------------------------------------------------------------
  *							TRANSITION, ANY OTHER TYPE
@@ -366,8 +380,9 @@ TransitionAny(FunctionCallInfo fcinfo,
 
 	if (hasher == NULL)
 		hasher = BloomMakeCallSite(fcinfo, 1, false, sizeof(BloomHasher));
-	state = NoteKeyType(state, &hasher->key_type);
-	hash = BloomHashDatum(hasher, PG_GETARG_DATUM(1), state->seed);
+	hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
+	if (unlikely(state->key_type == 0))
+		state = BloomStateNoteKeyType(state, &hasher->key_type);
 	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full));
 }
 

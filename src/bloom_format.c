@@ -180,6 +180,24 @@ BloomNamedKeyType(const char *name)
 }
 
 /*
+ * BloomCopyKeyType
+ *		A key type with memory of its own.
+ */
+BloomKeyType
+BloomCopyKeyType(const BloomKeyType *key_type)
+{
+	BloomKeyType copy = *key_type;
+
+	if (copy.words > 0)
+	{
+		copy.name = palloc((Size) copy.words * 8);
+		memcpy(unconstify(char *, copy.name), key_type->name,
+			   (Size) copy.words * 8);
+	}
+	return copy;
+}
+
+/*
  * BloomMake
  *		A filter with room for this many bytes of content, all zero.
  *

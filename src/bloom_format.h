@@ -51,6 +51,7 @@ extern BloomShape BloomShapeOf(const Bloom *filter);
 extern void *BloomAllocate(MemoryContext context, Size size);
 
 extern BloomKeyType BloomNamedKeyType(const char *name);
+extern BloomKeyType BloomCopyKeyType(const BloomKeyType *key_type);
 
 extern Bloom *BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
 						BloomRepresentation representation, Size nbytes);

@@ -3,43 +3,28 @@
  * bloom_hash.c
  *		From a key, which is a Datum of some type, to its 64-bit hash.
  *
- * Canonical bytes
- * ---------------
- *
  * A key is reduced to canonical bytes, such that keys that are equal by their
- * types' operators have the same bytes, and these are hashed by XXH3 with the
- * filter's seed.  For the common built-in types we write the bytes ourselves,
- * and promise never to change them (docs/format.md): stored filters depend on
- * it.  The server's own hash functions make no such promise.
+ * types' operators have the same bytes, and others have not.  These are hashed
+ * by XXH3 with the filter's seed.  For built-in types we write the bytes
+ * ourselves, and promise never to change them (docs/format.md): stored filters
+ * depend on it.  The server's own hash functions make no such promise, and
+ * some of them keep 32 bits only.
  *
- *		int2, int4, int8			8 bytes, little-endian int64
- *		float4, float8				8 bytes, little-endian double
- *		bool						1 byte
- *		date						4 bytes, little-endian
- *		timestamp[tz], time			8 bytes, little-endian
- *		uuid						16 bytes
- *		text, varchar, name, char(n)	their bytes, without trailing blanks
- *									for char(n)
- *		bytea						its bytes
- *		enum						the bytes of its label
- *		any other type				8 bytes, little-endian: the result of the
- *									type's extended hash function
- *
- * Text under a nondeterministic collation belongs to the last line: only the
- * collation's own hash function knows which strings are equal.
+ *		bloom_hash_scalar.c		the bytes of a number, a text, ...
+ *		bloom_hash_container.c	of arrays, ranges, rows, jsonb, ...
+ *		bloom_hasher.c			how a type is hashed, and what filters
+ *								remember of it
  *
  * A hash of zero is replaced by one, so that zero can mean "no hash".
  *
- * Key types
- * ---------
+ * Numbers
+ * -------
  *
- * A filter remembers what type its keys have, and takes no others.  Types
- * whose equal values hash alike share a key type: int8 stands for all
- * integers, float8 for floats, text for text, varchar, name and char(n), and
- * otherwise the input type of the hash operator class, such as inet for cidr.
- * Only OIDs of built-in types are ever kept, since others differ from server
- * to server: all enums are anyenum, all composites record, and a type from an
- * extension is BLOOM_KEY_OTHER.
+ * Numbers of different types meet as they do with SQL's "=": where the filter
+ * has numerics or floats, an integer is taken as one of these, and so is a
+ * numeric where it has floats.  In the other direction, a numeric is tested
+ * against integers by its value, if it is whole and in range, and otherwise
+ * is certainly not one of them.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -47,197 +32,23 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/transam.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_enum.h"
+#include "common/int.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
+#include "utils/memutils.h"
 
 #include "bloom_hash.h"
-#include "compat.h"
 
-/*
- * Is equality under this collation equality of bytes?
+/* A buffer larger than this is not kept for the next key */
+#define BUFFER_TO_KEEP		65536
+
+/* ----------------------------------------------------------------
+ *							CALL SITES
+ * ----------------------------------------------------------------
  */
-static bool
-CollationIsDeterministic(Oid collation)
-{
-	return collation == DEFAULT_COLLATION_OID ||
-		collation == C_COLLATION_OID ||
-		get_collation_isdeterministic(collation);
-}
-
-/* An error, if it is not known which collation says what is equal. */
-static void
-CheckCollation(Oid collation)
-{
-	if (!OidIsValid(collation))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDETERMINATE_COLLATION),
-				 errmsg("could not determine which collation to use for hashing the key"),
-				 errhint("Use the COLLATE clause to set the collation explicitly.")));
-}
-
-/*
- * BloomIsFilterType
- *		Is this our type, or a domain over it?
- *
- * It has no fixed OID, and its name and schema may be anybody's.  But no other
- * type has our output function.
- */
-extern PGDLLEXPORT Datum _bloom_out(PG_FUNCTION_ARGS);
-
-bool
-BloomIsFilterType(Oid type)
-{
-	Oid			base = getBaseType(type);
-	Oid			output;
-	bool		is_varlena;
-	FmgrInfo	flinfo;
-
-	if (base < FirstNormalObjectId || get_typtype(base) != TYPTYPE_BASE)
-		return false;
-	getTypeOutputInfo(base, &output, &is_varlena);
-	fmgr_info(output, &flinfo);
-	return flinfo.fn_addr == _bloom_out;
-}
-
-/*
- * BloomHasherTryInit
- *		Find out how keys of a type are hashed.  False, if there is no way.
- *
- * The hasher may be kept as long as the type cache, that is for the session.
- */
-bool
-BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
-{
-	Oid			base = getBaseType(type);
-
-	hasher->type = type;
-	hasher->collation = collation;
-	hasher->typentry = NULL;
-	if (type_is_collatable(base) && !OidIsValid(collation))
-		return false;
-
-	switch (base)
-	{
-		case INT2OID:
-			hasher->kind = BLOOM_KEY_INT2;
-			hasher->key_type = BloomBuiltinKeyType(INT8OID);
-			return true;
-		case INT4OID:
-			hasher->kind = BLOOM_KEY_INT4;
-			hasher->key_type = BloomBuiltinKeyType(INT8OID);
-			return true;
-		case INT8OID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case TIMEOID:
-			hasher->kind = BLOOM_KEY_INT8;
-			hasher->key_type = BloomBuiltinKeyType(base);
-			return true;
-		case FLOAT4OID:
-			hasher->kind = BLOOM_KEY_FLOAT4;
-			hasher->key_type = BloomBuiltinKeyType(FLOAT8OID);
-			return true;
-		case FLOAT8OID:
-			hasher->kind = BLOOM_KEY_FLOAT8;
-			hasher->key_type = BloomBuiltinKeyType(FLOAT8OID);
-			return true;
-		case BOOLOID:
-			hasher->kind = BLOOM_KEY_BOOL;
-			hasher->key_type = BloomBuiltinKeyType(BOOLOID);
-			return true;
-		case DATEOID:
-			hasher->kind = BLOOM_KEY_DATE;
-			hasher->key_type = BloomBuiltinKeyType(DATEOID);
-			return true;
-		case UUIDOID:
-			hasher->kind = BLOOM_KEY_UUID;
-			hasher->key_type = BloomBuiltinKeyType(UUIDOID);
-			return true;
-		case BYTEAOID:
-			hasher->kind = BLOOM_KEY_VARLENA;
-			hasher->key_type = BloomBuiltinKeyType(BYTEAOID);
-			return true;
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case NAMEOID:
-			if (!CollationIsDeterministic(collation))
-				break;
-			hasher->kind = base == BPCHAROID ? BLOOM_KEY_BPCHAR :
-				base == NAMEOID ? BLOOM_KEY_NAME : BLOOM_KEY_VARLENA;
-			hasher->key_type = BloomBuiltinKeyType(TEXTOID);
-			return true;
-		default:
-			break;
-	}
-
-	hasher->typentry = lookup_type_cache(base,
-										 TYPECACHE_HASH_OPFAMILY |
-										 TYPECACHE_HASH_EXTENDED_PROC |
-										 TYPECACHE_HASH_EXTENDED_PROC_FINFO);
-
-	if (hasher->typentry->typtype == TYPTYPE_ENUM)
-	{
-		hasher->kind = BLOOM_KEY_ENUM;
-		hasher->key_type = BloomBuiltinKeyType(ANYENUMOID);
-		return true;
-	}
-
-	if (!OidIsValid(hasher->typentry->hash_extended_proc) ||
-		BloomIsFilterType(base))
-		return false;
-
-	hasher->kind = BLOOM_KEY_HASHED;
-
-	/*
-	 * An operator class over a polymorphic type (arrays, ranges) serves many
-	 * types; then we know the type better ourselves, if it is built in.
-	 */
-	if (type_is_collatable(base) && !CollationIsDeterministic(collation))
-		hasher->key_type = BloomBuiltinKeyType(BLOOM_KEY_OTHER);
-	else if (get_typtype(hasher->typentry->hash_opintype) == TYPTYPE_PSEUDO &&
-			 base < FirstGenbkiObjectId)
-		hasher->key_type = BloomBuiltinKeyType(base);
-	else if (hasher->typentry->hash_opintype < FirstGenbkiObjectId)
-		hasher->key_type = BloomBuiltinKeyType(hasher->typentry->hash_opintype);
-	else
-		hasher->key_type = BloomBuiltinKeyType(BLOOM_KEY_OTHER);
-	return true;
-}
-
-/*
- * BloomHasherInit
- *		Find out how keys of a type are hashed.  An error, if there is no way.
- */
-void
-BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
-{
-	Oid			base = getBaseType(type);
-
-	if (BloomHasherTryInit(hasher, type, collation))
-		return;
-	if (type_is_collatable(base))
-		CheckCollation(collation);
-	if (BloomIsFilterType(base))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("a Bloom filter is not a key"),
-				 errhint("To compare two filters, use bloom_superset(filter, filter); to merge filters, use bloom_union_agg(filter).")));
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_FUNCTION),
-			 errmsg("could not identify an extended hash function for type %s",
-					format_type_be(type)),
-			 errdetail("A Bloom filter holds hashes of its keys."),
-			 base == RECORDOID ?
-			 errhint("Cast the row to a named composite type.") :
-			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
-}
 
 /*
  * BloomTypeTakenForText
@@ -284,6 +95,7 @@ BloomTypeTakenForText(const Node *key)
 void *
 BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array, Size size)
 {
+	MemoryContext oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	BloomHasher *site;
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 
@@ -291,11 +103,17 @@ BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array, Size size)
 		elog(ERROR, "could not determine the type of the key");
 	if (is_array)
 		type = get_base_element_type(type);
-	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
+	site = palloc0(size);
 	BloomHasherInit(site, type, PG_GET_COLLATION());
+	MemoryContextSwitchTo(oldcontext);
 	fcinfo->flinfo->fn_extra = site;
 	return site;
 }
+
+/* ----------------------------------------------------------------
+ *							BYTES
+ * ----------------------------------------------------------------
+ */
 
 /*
  * BloomHashBytes
@@ -307,6 +125,15 @@ BloomHashBytes(const void *bytes, Size len, uint64 seed)
 	return BloomHashNotZero(XXH3_64bits_withSeed(bytes, len, seed));
 }
 
+static uint64
+HashAndFree(BloomBytes *bytes, uint64 seed)
+{
+	uint64		hash = BloomHashBytes(bytes->data, bytes->len, seed);
+
+	BloomFreeBytes(bytes);
+	return hash;
+}
+
 /*
  * BloomHashVarlena
  *		Hash the bytes of a varlena, which may be stored out of line.
@@ -314,13 +141,11 @@ BloomHashBytes(const void *bytes, Size len, uint64 seed)
 uint64
 BloomHashVarlena(Datum key, uint64 seed)
 {
-	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = BloomHashBytes(VARDATA_ANY(bytes),
-									  VARSIZE_ANY_EXHDR(bytes), seed);
+	BloomBytes	bytes;
 
-	if ((Pointer) bytes != DatumGetPointer(key))
-		pfree(bytes);
-	return hash;
+	bytes.copy = NULL;
+	BloomVarlenaBytes(key, &bytes);
+	return HashAndFree(&bytes, seed);
 }
 
 /*
@@ -334,11 +159,15 @@ BloomHashText(Datum key, Oid collation, uint64 seed, BloomKeyType *key_type)
 {
 	BloomHasher hasher;
 
-	CheckCollation(collation);
-	if (likely(CollationIsDeterministic(collation)))
+	if (likely(BloomTextIsKeyType(collation)))
 	{
+		BloomBytes	bytes;
+
+		bytes.copy = NULL;
+		BloomVarlenaBytes(key, &bytes);
+		BloomTextBytes(bytes.data, bytes.len, &bytes);
 		*key_type = BloomBuiltinKeyType(TEXTOID);
-		return BloomHashVarlena(key, seed);
+		return HashAndFree(&bytes, seed);
 	}
 	BloomHasherInit(&hasher, TEXTOID, collation);
 	*key_type = hasher.key_type;
@@ -347,51 +176,47 @@ BloomHashText(Datum key, Oid collation, uint64 seed, BloomKeyType *key_type)
 
 /*
  * BloomHashNumeric
- *		Hash a numeric.  What its type's operator class does, without a lookup.
+ *		Hash a numeric.
  */
 uint64
 BloomHashNumeric(Datum key, uint64 seed)
 {
-	Datum		hash = DirectFunctionCall2(hash_numeric_extended, key,
-										   UInt64GetDatum(0));
+	BloomBytes	bytes;
 
-	return BloomHashInt64((int64) DatumGetUInt64(hash), seed);
+	bytes.copy = NULL;
+	BloomNumericBytes(key, &bytes);
+	return HashAndFree(&bytes, seed);
 }
 
-/*
- * Hash an enum value by its label: its OID differs from server to server.
+/* ----------------------------------------------------------------
+ *							KEYS
+ * ----------------------------------------------------------------
  */
+
+/* Hash a key that is made of other values. */
 static uint64
-BloomHashEnum(Oid value, uint64 seed)
+HashContainer(BloomHasher *hasher, Datum key, uint64 seed)
 {
-	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
-	const char *label;
+	StringInfo	buffer = &hasher->buffer;
 	uint64		hash;
 
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid internal value for enum: %u", value)));
-	label = NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel);
-	hash = BloomHashBytes(label, strlen(label), seed);
-	ReleaseSysCache(tuple);
-	return hash;
-}
+	if (buffer->data == NULL)
+	{
+		MemoryContext oldcontext = MemoryContextSwitchTo(hasher->context);
 
-/*
- * Hash a char(n): its trailing blanks are padding.
- */
-static uint64
-BloomHashBpchar(Datum key, uint64 seed)
-{
-	BpChar	   *padded = (BpChar *) PG_DETOAST_DATUM_PACKED(key);
-	char	   *bytes = VARDATA_ANY(padded);
-	uint64		hash = BloomHashBytes(bytes,
-									  bpchartruelen(bytes, VARSIZE_ANY_EXHDR(padded)),
-									  seed);
-
-	if ((Pointer) padded != DatumGetPointer(key))
-		pfree(padded);
+		initStringInfo(buffer);
+		MemoryContextSwitchTo(oldcontext);
+	}
+	resetStringInfo(buffer);
+	BloomAppendKey(hasher, key, buffer);
+	hash = BloomHashBytes(buffer->data, buffer->len, seed);
+	if (buffer->maxlen > BUFFER_TO_KEEP)
+	{
+		pfree(buffer->data);
+		buffer->data = NULL;
+	}
+	if (unlikely(hasher->is_stale))
+		BloomRefreshKeyType(hasher);
 	return hash;
 }
 
@@ -400,10 +225,13 @@ BloomHashBpchar(Datum key, uint64 seed)
  *		Hash a key of any type.
  */
 uint64
-BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed)
+BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed)
 {
+	BloomBytes	bytes;
+
 	switch (hasher->kind)
 	{
+			/* the lengths of these are known to the compiler */
 		case BLOOM_KEY_INT2:
 			return BloomHashInt64(DatumGetInt16(key), seed);
 		case BLOOM_KEY_INT4:
@@ -414,58 +242,171 @@ BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed)
 			return BloomHashFloat64(DatumGetFloat4(key), seed);
 		case BLOOM_KEY_FLOAT8:
 			return BloomHashFloat64(DatumGetFloat8(key), seed);
-		case BLOOM_KEY_BOOL:
-			{
-				uint8		byte = DatumGetBool(key) ? 1 : 0;
-
-				return BloomHashBytes(&byte, 1, seed);
-			}
-		case BLOOM_KEY_DATE:
+		case BLOOM_KEY_4BYTES:
 			return BloomHashInt32(DatumGetInt32(key), seed);
 		case BLOOM_KEY_UUID:
 			return BloomHashUuid(DatumGetPointer(key), seed);
-		case BLOOM_KEY_VARLENA:
-			return BloomHashVarlena(key, seed);
-		case BLOOM_KEY_BPCHAR:
-			return BloomHashBpchar(key, seed);
-		case BLOOM_KEY_NAME:
-			{
-				const char *name = NameStr(*DatumGetName(key));
-
-				return BloomHashBytes(name, strlen(name), seed);
-			}
-		case BLOOM_KEY_ENUM:
-			return BloomHashEnum(DatumGetObjectId(key), seed);
-		case BLOOM_KEY_HASHED:
-			{
-				Datum		hash;
-
-				hash = FunctionCall2Coll(&hasher->typentry->hash_extended_proc_finfo,
-										 hasher->collation, key,
-										 UInt64GetDatum(0));
-				return BloomHashInt64((int64) DatumGetUInt64(hash), seed);
-			}
+		default:
+			break;
 	}
-	elog(ERROR, "unrecognized key kind: %d", (int) hasher->kind);
-	return 0;
+	if (!BloomKindIsScalar(hasher->kind))
+		return HashContainer(hasher, key, seed);
+	BloomScalarBytes(hasher, key, &bytes);
+	return HashAndFree(&bytes, seed);
+}
+
+/* ----------------------------------------------------------------
+ *							NUMBERS
+ * ----------------------------------------------------------------
+ */
+
+static bool
+IsNumber(const BloomKeyType *key_type)
+{
+	return key_type->id == INT8OID || key_type->id == NUMERICOID ||
+		key_type->id == FLOAT8OID;
+}
+
+static int64
+IntegerOf(const BloomHasher *hasher, Datum key)
+{
+	switch (hasher->kind)
+	{
+		case BLOOM_KEY_INT2:
+			return DatumGetInt16(key);
+		case BLOOM_KEY_INT4:
+			return DatumGetInt32(key);
+		default:
+			return DatumGetInt64(key);
+	}
 }
 
 /*
+ * Is the numeric of these canonical bytes an int8?  Then it is stored.
+ */
+static bool
+NumericIsInteger(const BloomBytes *bytes, int64 *integer)
+{
+	int			ndigits = (int) bytes->len / 2 - 2;
+	int			weight = (int16) BloomGet16(bytes->data);
+	uint16		sign = BloomGet16(bytes->data + 2);
+	int64		value = 0;
+
+	if (sign > BLOOM_NUMERIC_NEGATIVE || ndigits > weight + 1)
+		return false;
+	for (int i = 0; i <= weight; i++)
+	{
+		int			digit = i < ndigits ? BloomGet16(bytes->data + 4 + 2 * i) : 0;
+
+		/* negative numbers reach further */
+		if (pg_mul_s64_overflow(value, 10000, &value) ||
+			pg_sub_s64_overflow(value, digit, &value))
+			return false;
+	}
+	if (sign == BLOOM_NUMERIC_NEGATIVE)
+		*integer = value;
+	else if (value == PG_INT64_MIN)
+		return false;
+	else
+		*integer = -value;
+	return true;
+}
+
+/*
+ * Hash a number for a filter with numbers of another type.  False, if these
+ * do not meet.
+ */
+static bool
+HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
+				  BloomUse use, uint64 *hash)
+{
+	if (hasher->key_type.id == INT8OID)
+	{
+		int64		value = IntegerOf(hasher, key);
+
+		if (has == FLOAT8OID)
+			*hash = BloomHashFloat64((float8) value, seed);
+		else
+			*hash = BloomHashNumeric(DirectFunctionCall1(int8_numeric,
+														 Int64GetDatum(value)),
+									 seed);
+		return true;
+	}
+	if (hasher->key_type.id == NUMERICOID && has == FLOAT8OID)
+	{
+		PGFunction	convert = use == BLOOM_TO_ADD ? numeric_float8 :
+			numeric_float8_no_overflow;
+
+		*hash = BloomHashFloat64(DatumGetFloat8(DirectFunctionCall1(convert, key)),
+								 seed);
+		return true;
+	}
+	if (hasher->key_type.id == NUMERICOID && use == BLOOM_TO_TEST)
+	{
+		BloomBytes	bytes;
+		int64		value = 0;
+
+		bytes.copy = NULL;
+		BloomNumericBytes(key, &bytes);
+		*hash = NumericIsInteger(&bytes, &value) ?
+			BloomHashInt64(value, seed) : 0;
+		BloomFreeBytes(&bytes);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * BloomHashKeyAs
+ *		What BloomHashKey does, for keys that are to have this key type.
+ */
+uint64
+BloomHashKeyAs(BloomHasher *hasher, Datum key, const BloomKeyType *has,
+			   uint64 seed, BloomUse use)
+{
+	uint64		hash = 0;
+
+	/* the type of a row is not known before */
+	if (hasher->has_rows || has->id == 0)
+	{
+		hash = BloomHashDatum(hasher, key, seed);
+		if (has->id == 0 || BloomSameKeyType(has, &hasher->key_type))
+			return hash;
+	}
+	else if (BloomSameKeyType(has, &hasher->key_type))
+		return BloomHashDatum(hasher, key, seed);
+	else if (IsNumber(has) && IsNumber(&hasher->key_type) &&
+			 HashAsOtherNumber(hasher, key, has->id, seed, use, &hash))
+		return hash;
+	BloomKeyTypeMismatch(has, &hasher->key_type);
+	return hash;
+}
+
+/* ----------------------------------------------------------------
+ *							ARRAYS OF KEYS
+ * ----------------------------------------------------------------
+ */
+
+/*
  * BloomHashArray
- *		Hash the elements of an array.
+ *		Hash the elements of an array, to be keys of this key type, or of one
+ *		that they bring.
+ *
+ * An array without elements that count is of any type.
  */
 BloomArrayKeys
-BloomHashArray(const BloomHasher *hasher, ArrayType *array, uint64 seed)
+BloomHashArray(BloomHasher *hasher, ArrayType *array, const BloomKeyType *has,
+			   uint64 seed, BloomUse use)
 {
 	BloomArrayKeys result = {0};
-	TypeCacheEntry *typentry = lookup_type_cache(ARR_ELEMTYPE(array), 0);
 	bool	   *nulls;
 	int			n;
 
-	deconstruct_array(array, ARR_ELEMTYPE(array), typentry->typlen,
-					  typentry->typbyval, typentry->typalign,
+	deconstruct_array(array, ARR_ELEMTYPE(array), hasher->typlen,
+					  hasher->typbyval, hasher->typalign,
 					  &result.keys, &nulls, &n);
 	result.element = ARR_ELEMTYPE(array);
+	result.key_type = *has;
 	result.hashes = palloc(Max(n, 1) * sizeof(uint64));
 	for (int i = 0; i < n; i++)
 	{
@@ -474,9 +415,12 @@ BloomHashArray(const BloomHasher *hasher, ArrayType *array, uint64 seed)
 			result.has_nulls = true;
 			continue;
 		}
+		CHECK_FOR_INTERRUPTS();
 		result.keys[result.nkeys] = result.keys[i];
-		result.hashes[result.nkeys] = BloomHashDatum(hasher, result.keys[i],
-													 seed);
+		result.hashes[result.nkeys] =
+			BloomHashKeyAs(hasher, result.keys[i], &result.key_type, seed, use);
+		if (result.key_type.id == 0)
+			result.key_type = BloomCopyKeyType(&hasher->key_type);
 		result.nkeys++;
 	}
 	pfree(nulls);

@@ -10,72 +10,44 @@
 #ifndef BLOOM_HASH_H
 #define BLOOM_HASH_H
 
-#include "catalog/pg_type_d.h"
 #include "nodes/nodes.h"
-#include "port/pg_bswap.h"
 #include "utils/array.h"
-#include "utils/typcache.h"
 
-#include "bloom_format.h"
+#include "bloom_hasher.h"
 
 /* xxHash is used from its header alone: nothing to link, nothing to load */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/*
- * The key type of keys that are hashed by code the filter cannot name: those
- * of user-defined types, and text under a nondeterministic collation.
- */
-#define BLOOM_KEY_OTHER		ANYELEMENTOID
-
-/* How a key becomes canonical bytes */
-typedef enum BloomKeyKind
+/* What a key is hashed for.  A key to be tested may also be "certainly not". */
+typedef enum BloomUse
 {
-	BLOOM_KEY_INT2,
-	BLOOM_KEY_INT4,
-	BLOOM_KEY_INT8,				/* also timestamps and time */
-	BLOOM_KEY_FLOAT4,
-	BLOOM_KEY_FLOAT8,
-	BLOOM_KEY_BOOL,
-	BLOOM_KEY_DATE,
-	BLOOM_KEY_UUID,
-	BLOOM_KEY_VARLENA,			/* text, varchar, bytea */
-	BLOOM_KEY_BPCHAR,
-	BLOOM_KEY_NAME,
-	BLOOM_KEY_ENUM,
-	BLOOM_KEY_HASHED			/* by the type's own hash function */
-} BloomKeyKind;
-
-/* What is to be known of a type in order to hash keys of it */
-typedef struct BloomHasher
-{
-	Oid			type;			/* of the Datums */
-	BloomKeyType key_type;		/* of the keys, as filters remember it */
-	Oid			collation;
-	BloomKeyKind kind;
-	TypeCacheEntry *typentry;	/* of BLOOM_KEY_HASHED */
-} BloomHasher;
+	BLOOM_TO_ADD,
+	BLOOM_TO_TEST
+} BloomUse;
 
 /* The elements of an array that are not null, in order, with their hashes */
 typedef struct BloomArrayKeys
 {
 	Oid			element;
+	BloomKeyType key_type;		/* as which they were hashed, if there are any */
 	Datum	   *keys;
 	uint64	   *hashes;
 	uint64		nkeys;
 	bool		has_nulls;		/* were there others? */
 } BloomArrayKeys;
 
-extern bool BloomIsFilterType(Oid type);
-extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
-extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
 extern Oid	BloomTypeTakenForText(const Node *key);
 extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array,
 							   Size size);
-extern uint64 BloomHashOther(const BloomHasher *hasher, Datum key, uint64 seed);
+extern uint64 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed);
+extern uint64 BloomHashKeyAs(BloomHasher *hasher, Datum key,
+							 const BloomKeyType *has, uint64 seed,
+							 BloomUse use);
 
-extern BloomArrayKeys BloomHashArray(const BloomHasher *hasher,
-									 ArrayType *array, uint64 seed);
+extern BloomArrayKeys BloomHashArray(BloomHasher *hasher, ArrayType *array,
+									 const BloomKeyType *has, uint64 seed,
+									 BloomUse use);
 extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
 
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
@@ -119,28 +91,20 @@ BloomHashUuid(const void *value, uint64 seed)
 	return BloomHashNotZero(XXH3_64bits_withSeed(value, 16, seed));
 }
 
-/* -0 equals 0, and every NaN equals every other */
 static inline uint64
 BloomHashFloat64(float8 value, uint64 seed)
 {
-	int64		bytes;
-
-	if (value == 0)
-		value = 0;
-	else if (value != value)
-	{
-		return BloomHashInt64(INT64CONST(0x7ff8000000000000), seed);
-	}
-	memcpy(&bytes, &value, sizeof(bytes));
-	return BloomHashInt64(bytes, seed);
+	return BloomHashInt64((int64) BloomFloatBits(value), seed);
 }
 
 /*
  * BloomHashDatum
  *		Hash a key, without a call for the commonest types.
+ *
+ * Afterwards, the hasher's key type is that of this key.
  */
 static pg_attribute_always_inline uint64
-BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
+BloomHashDatum(BloomHasher *hasher, Datum key, uint64 seed)
 {
 	switch (hasher->kind)
 	{
@@ -153,6 +117,36 @@ BloomHashDatum(const BloomHasher *hasher, Datum key, uint64 seed)
 		default:
 			return BloomHashOther(hasher, key, seed);
 	}
+}
+
+/*
+ * BloomHashKey
+ *		Hash a key for a filter that it is added to, or tested against.
+ *
+ * An error, if the filter has keys of another type, unless those are numbers
+ * and the key is one that can be equal to one of them.  Zero: the key is
+ * certainly not in the filter, since none of its type is equal to it.
+ */
+static pg_attribute_always_inline uint64
+BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
+{
+	BloomKeyType has;
+
+	if (likely(filter->key_type == hasher->key_type.id &&
+			   hasher->key_type.words == 0))
+		return BloomHashDatum(hasher, key, filter->seed);
+	has = BloomKeyTypeOf(filter);
+	return BloomHashKeyAs(hasher, key, &has, filter->seed, use);
+}
+
+/*
+ * BloomKeyTypeWith
+ *		The key type of a filter after a key of this hasher was added.
+ */
+static inline BloomKeyType
+BloomKeyTypeWith(const Bloom *filter, const BloomHasher *hasher)
+{
+	return filter->key_type != 0 ? BloomKeyTypeOf(filter) : hasher->key_type;
 }
 
 #endif							/* BLOOM_HASH_H */

@@ -1507,6 +1507,7 @@ bloom_set_add_all(PG_FUNCTION_ARGS)
 	BloomSet   *set = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
 	CallSite   *site;
+	BloomKeyType any = {0};
 	BloomArrayKeys keys;
 	SetCall		call;
 	bool	   *fresh;
@@ -1515,7 +1516,8 @@ bloom_set_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	site = GetCallSite(fcinfo, true);
-	keys = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1), 0);
+	keys = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1), &any, 0,
+						  BLOOM_TO_ADD);
 	call = RunCall(set, site, keys.hashes, keys.nkeys, at, true);
 
 	fresh = palloc0(Max(keys.nkeys, 1) * sizeof(bool));
@@ -1562,13 +1564,15 @@ bloom_set_contains_all(PG_FUNCTION_ARGS)
 	BloomSet   *set = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
 	CallSite   *site;
+	BloomKeyType any = {0};
 	BloomArrayKeys keys;
 	SetCall		call;
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	site = GetCallSite(fcinfo, true);
-	keys = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1), 0);
+	keys = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1), &any, 0,
+						  BLOOM_TO_ADD);
 	call = RunCall(set, site, keys.hashes, keys.nkeys, at, false);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{

@@ -36,42 +36,6 @@
  */
 
 /*
- * BloomKeyTypeName
- *		A key type, as people read it.
- *
- * A filter does not know more of keys of an extension's type, or of text under
- * a nondeterministic collation.
- */
-const char *
-BloomKeyTypeName(const BloomKeyType *key_type)
-{
-	if (key_type->words > 0)
-		return pg_any_to_server(pnstrdup(key_type->name, key_type->words * 8),
-								strnlen(key_type->name, key_type->words * 8),
-								PG_UTF8);
-	if (key_type->id == ANYELEMENTOID)
-		return "\"other\"";
-	return format_type_extended(key_type->id, -1, FORMAT_TYPE_ALLOW_INVALID);
-}
-
-/*
- * BloomKeyTypeMismatch
- *		The error of a key that is of another type than the filter's keys.
- */
-void
-BloomKeyTypeMismatch(const Bloom *filter, const BloomKeyType *key_type)
-{
-	BloomKeyType has = BloomKeyTypeOf(filter);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("key type %s does not match the Bloom filter's key type %s",
-					BloomKeyTypeName(key_type), BloomKeyTypeName(&has)),
-			 errdetail("Keys of different types hash differently, even where they are equal."),
-			 errhint("Cast the key to the type of the keys in the filter.")));
-}
-
-/*
  * BloomCheckHasShape
  *		An error, if the filter can hold no keys.
  */

@@ -14,10 +14,8 @@
 
 #include "bloom_bits.h"
 #include "bloom_format.h"
+#include "bloom_key_type.h"
 
-extern const char *BloomKeyTypeName(const BloomKeyType *key_type);
-extern void BloomKeyTypeMismatch(const Bloom *filter,
-								 const BloomKeyType *key_type);
 extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
@@ -59,7 +57,7 @@ BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
 		BloomKeyType has = BloomKeyTypeOf(filter);
 
 		if (!BloomSameKeyType(&has, key_type))
-			BloomKeyTypeMismatch(filter, key_type);
+			BloomKeyTypeMismatch(&has, key_type);
 	}
 }
 

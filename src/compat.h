@@ -49,6 +49,26 @@
 	} while (0)
 #endif
 
+/*
+ * Multiranges came with PostgreSQL 14.  Before, no value is one, so that this
+ * is compiled but never reached.
+ */
+#if PG_VERSION_NUM >= 140000
+#include "utils/lsyscache.h"
+#include "utils/multirangetypes.h"
+#define BloomRangeOf(multirange_type)	get_multirange_range(multirange_type)
+#else
+#include "utils/rangetypes.h"
+#define TYPTYPE_MULTIRANGE	'm'
+typedef RangeType MultirangeType;
+#define DatumGetMultirangeTypeP(x)	DatumGetRangeTypeP(x)
+#define BloomRangeOf(multirange_type)	InvalidOid
+#define multirange_deserialize(type, multirange, nranges, ranges) \
+	((void) (type), *(nranges) = 0, *(ranges) = NULL)
+#define MONEYOID	CASHOID
+#define PG_LSNOID	LSNOID
+#endif
+
 /* base64 took char before PostgreSQL 18, and takes uint8 since */
 static inline int
 BloomBase64Encode(const uint8 *src, int len, char *dst, int dstlen)

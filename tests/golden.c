@@ -129,6 +129,67 @@ of_hex(const char *hex)
 	return bytes;
 }
 
+/* A numeric: its digits are those of base 10000, the first of this weight. */
+static Bytes
+of_numeric(int weight, int sign, int ndigits, const int *digits)
+{
+	Bytes		bytes = {0};
+
+	put(&bytes, (uint16_t) weight, 2);
+	put(&bytes, sign, 2);
+	for (int i = 0; i < ndigits; i++)
+		put(&bytes, digits[i], 2);
+	return bytes;
+}
+
+#define NUMERIC(weight, sign, ...) \
+	of_numeric(weight, sign, \
+			   sizeof((int[]) {__VA_ARGS__}) / sizeof(int), \
+			   (int[]) {__VA_ARGS__})
+
+/* Values made of others are written as a sequence of these. */
+static Bytes
+join(Bytes left, Bytes right)
+{
+	assert(left.len + right.len <= sizeof(left.data));
+	memcpy(left.data + left.len, right.data, right.len);
+	left.len += right.len;
+	return left;
+}
+
+static Bytes
+item(Bytes value)
+{
+	return join(of_number(value.len, 4), value);
+}
+
+static Bytes
+null_item(void)
+{
+	return of_number(0xffffffff, 4);
+}
+
+#define INT8(value)		of_number((uint64_t) (value), 8)
+#define ITEM8(value)	item(INT8(value))
+#define ITEM(text)		item(of_string(text))
+#define U32(value)		of_number(value, 4)
+#define TAG(value)		of_number(value, 1)
+
+/* The left-most is the first. */
+static Bytes
+join_all(const Bytes *parts, size_t nparts)
+{
+	Bytes		all = {0};
+
+	for (size_t i = 0; i < nparts; i++)
+		all = join(all, parts[i]);
+	return all;
+}
+
+#define JOIN(...) \
+	join_all((Bytes[]) {__VA_ARGS__}, \
+			 sizeof((Bytes[]) {__VA_ARGS__}) / sizeof(Bytes))
+
 /* ----------------------------------------------------------------
  *							HASHES
  * ----------------------------------------------------------------
@@ -148,6 +209,102 @@ hash_row(const char *type, const char *key, int64_t seed, Bytes bytes)
 	print_hex(&bytes);
 	printf("', '%016llx'),\n",
 		   (unsigned long long) hash_key(&bytes, (uint64_t) seed));
+}
+
+static void
+more_scalar_rows(void)
+{
+	hash_row("numeric", "0.00", 0, NUMERIC(0, 0));
+	hash_row("numeric", "1.50", 0, NUMERIC(0, 0, 1, 5000));
+	hash_row("numeric", "-1.5", 0, NUMERIC(0, 0x4000, 1, 5000));
+	hash_row("numeric", "100000000", 0, NUMERIC(2, 0, 1));
+	hash_row("numeric", "0.00001234", 0, NUMERIC(-2, 0, 1234));
+	hash_row("numeric", "98765432.1", 0, NUMERIC(1, 0, 9876, 5432, 1000));
+	hash_row("numeric", "NaN", 0, NUMERIC(0, 0xc000));
+	hash_row("timetz", "12:34:56.789012+02", 0,
+			 JOIN(INT8(INT64_C(45296789012)), U32((uint32_t) -7200)));
+	hash_row("interval", "1 month -1 day 2 hours", 0,
+			 JOIN(INT8(29), INT8(INT64_C(7200000000))));
+	hash_row("interval", "29 days 2 hours", 0,
+			 JOIN(INT8(29), INT8(INT64_C(7200000000))));
+	hash_row("interval", "-00:00:00.000001", 0,
+			 JOIN(INT8(-1), INT8(INT64_C(86399999999))));
+	hash_row("money", "0", 0, INT8(0));
+	hash_row("oid", "4294967295", 0, U32(UINT32_MAX));
+	hash_row("regtype", "int8", 0, U32(20));
+	hash_row("xid", "7", 0, U32(7));
+	hash_row("xid8", "18446744073709551615", 0, INT8(-1));
+	hash_row("pg_lsn", "1/A", 0, INT8((INT64_C(1) << 32) + 10));
+	hash_row("tid", "(70000,3)", 0, JOIN(U32(70000), of_number(3, 2)));
+	hash_row("\"char\"", "b", 0, of_string("b"));
+	hash_row("inet", "10.1.2.3", 0, of_hex("04200a010203"));
+	hash_row("inet", "10.1.2.3/8", 0, of_hex("04080a010203"));
+	hash_row("cidr", "10.0.0.0/8", 0, of_hex("04080a000000"));
+	hash_row("inet", "2001:db8::1/64", 0,
+			 of_hex("064020010db8000000000000000000000001"));
+	hash_row("macaddr", "08:00:2b:01:02:03", 0, of_hex("08002b010203"));
+	hash_row("macaddr8", "08:00:2b:01:02:03:04:05", 0,
+			 of_hex("08002b0102030405"));
+	hash_row("varbit", "", 0, U32(0));
+	hash_row("varbit", "1010000011", 0, JOIN(U32(10), of_hex("a0c0")));
+	hash_row("bit(3)", "101", 0, JOIN(U32(3), of_hex("a0")));
+}
+
+static void
+container_rows(void)
+{
+	/* number of dimensions; length and lower bound of each; elements */
+	hash_row("int8[]", "{}", 0, U32(0));
+	hash_row("int2[]", "{1,NULL,-1}", 0,
+			 JOIN(U32(1), U32(3), U32(1), ITEM8(1), null_item(), ITEM8(-1)));
+	hash_row("int4[]", "[0:0]={5}", 0, JOIN(U32(1), U32(1), U32(0), ITEM8(5)));
+	hash_row("int4[]", "{{1},{2}}", 0,
+			 JOIN(U32(2), U32(2), U32(1), U32(1), U32(1), ITEM8(1), ITEM8(2)));
+	hash_row("text[]", "{bloom,\"\",NULL}", 0,
+			 JOIN(U32(1), U32(3), U32(1), ITEM("bloom"), ITEM(""), null_item()));
+	hash_row("golden_enum[]", "{flower}", 0,
+			 JOIN(U32(1), U32(1), U32(1), ITEM("flower")));
+	hash_row("numeric[]", "{1.50}", 0,
+			 JOIN(U32(1), U32(1), U32(1), item(NUMERIC(0, 0, 1, 5000))));
+
+	/* number of columns; columns */
+	hash_row("golden_pair", "(5,x)", 0, JOIN(U32(2), ITEM8(5), ITEM("x")));
+	hash_row("golden_pair", "(,\"\")", 0, JOIN(U32(2), null_item(), ITEM("")));
+	hash_row("golden_pair[]", "{\"(5,x)\"}", 0,
+			 JOIN(U32(1), U32(1), U32(1),
+				  item(JOIN(U32(2), ITEM8(5), ITEM("x")))));
+
+	/* flags; bounds */
+	hash_row("int8range", "[1,4]", 0, JOIN(TAG(2), ITEM8(1), ITEM8(5)));
+	hash_row("int4range", "empty", 0, TAG(1));
+	hash_row("numrange", "(,1.5]", 0, JOIN(TAG(12), item(NUMERIC(0, 0, 1, 5000))));
+	hash_row("daterange", "(,)", 0, TAG(24));
+	/* number of ranges; ranges */
+	hash_row("int8multirange", "{[1,2),[4,)}", 0,
+			 JOIN(U32(2), item(JOIN(TAG(2), ITEM8(1), ITEM8(2))),
+				  item(JOIN(TAG(18), ITEM8(4)))));
+
+	/* tags */
+	hash_row("jsonb", "null", 0, TAG(0));
+	hash_row("jsonb", "1.50", 0, JOIN(TAG(3), item(NUMERIC(0, 0, 1, 5000))));
+	hash_row("jsonb", "[true, false, \"x\"]", 0,
+			 JOIN(TAG(5), U32(3), TAG(2), TAG(1), TAG(4), ITEM("x")));
+	hash_row("jsonb", "{\"aa\": [], \"b\": {\"c\": 0}}", 0,
+			 JOIN(TAG(6), U32(2),
+				  ITEM("b"), TAG(6), U32(1), ITEM("c"), TAG(3), item(NUMERIC(0, 0)),
+				  ITEM("aa"), TAG(5), U32(0)));
+
+	/* positions: their weight, 3 for A, and their number */
+	hash_row("tsvector", "fat:2A,4 cat", 0,
+			 JOIN(U32(2), ITEM("cat"), of_number(0, 2),
+				  ITEM("fat"), of_number(2, 2), of_number(3 << 14 | 2, 2),
+				  of_number(4, 2)));
+	/* the right operand comes first */
+	hash_row("tsquery", "fat & !cat <3> rat", 0,
+			 JOIN(U32(6), TAG(2),
+				  TAG(4), of_number(3, 2), TAG(0), ITEM("rat"),
+				  TAG(1), TAG(0), ITEM("cat"),
+				  TAG(0), ITEM("fat")));
 }
 
 /* Days from 2000-01-01 to 2026-11-20, and microseconds of a day. */
@@ -201,6 +358,8 @@ hash_rows(void)
 	hash_row("char(9)", "bloom", 0, of_string("bloom"));
 	hash_row("bytea", "\\x00ff00", 0, of_hex("00ff00"));
 	hash_row("golden_enum", "bloom", 0, of_string("bloom"));
+	more_scalar_rows();
+	container_rows();
 }
 
 /* XXH3 goes another way for each of these lengths. */
@@ -269,6 +428,7 @@ position_rows(void)
 typedef struct Shape
 {
 	uint32_t	key_type;		/* of the keys, if there are any */
+	const char *type_name;		/* NULL: the number is enough */
 	uint32_t	words;
 	int			k;
 	int64_t		seed;
@@ -290,10 +450,18 @@ filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
 {
 	uint64_t	hashes[64];
 	Bytes		out = {0};
+	size_t		type_words = 0;
 	bool		as_keys = nkeys < shape.words || nkeys == 0;
 	uint64_t	count = nkeys;
 	uint8_t		bits[1024] = {0};
 
+	if (shape.type_name != NULL)
+	{
+		Bytes		name = of_string(shape.type_name);
+
+		type_words = (name.len + 7) / 8;
+		shape.key_type = 0x80000000 | (uint32_t) XXH3_64bits(name.data, name.len);
+	}
 	for (size_t i = 0; i < nkeys; i++)
 		hashes[i] = hash_key(&keys[i], (uint64_t) shape.seed);
 	qsort(hashes, nkeys, sizeof(uint64_t), compare);
@@ -316,7 +484,7 @@ filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
 	put(&out, 1, 1);			/* version */
 	put(&out, as_keys ? 1 : 2, 1);	/* representation */
 	put(&out, shape.k, 1);
-	put(&out, 0, 1);			/* reserved */
+	put(&out, type_words, 1);
 	put(&out, nkeys == 0 ? 0 : shape.key_type, 4);
 	put(&out, shape.words, 4);
 	put(&out, (uint64_t) shape.seed, 8);
@@ -324,6 +492,12 @@ filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
 	put(&out, double_bits(shape.fp_prob), 8);
 	put(&out, count, 8);
 	assert(out.len == 44);
+	if (shape.type_name != NULL)
+	{
+		out = join(out, of_string(shape.type_name));
+		while (out.len < 44 + 8 * type_words)
+			put(&out, 0, 1);
+	}
 	if (as_keys)
 	{
 		for (size_t i = 0; i < nkeys; i++)
@@ -350,11 +524,11 @@ filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
 static void
 filter_rows(void)
 {
-	const Shape none = {0, 0, 0, 0, 0, 0};
-	const Shape thousand = {INT8OID, (1000 * 10 + 63) / 64, 5, 0, 1000, 0.01};
-	const Shape hundred = {TEXTOID, (100 * 15 + 63) / 64, 7, 42, 100, 0.001};
-	const Shape ten = {INT8OID, (10 * 10 + 63) / 64, 5, 0, 10, 0.01};
-	const Shape fitted = {FLOAT8OID, (20 * 10 + 63) / 64, 5, 0, 20, 0.01};
+	const Shape none = {0, NULL, 0, 0, 0, 0, 0};
+	const Shape thousand = {INT8OID, NULL, (1000 * 10 + 63) / 64, 5, 0, 1000, 0.01};
+	const Shape hundred = {TEXTOID, NULL, (100 * 15 + 63) / 64, 7, 42, 100, 0.001};
+	Shape		ten = {INT8OID, NULL, (10 * 10 + 63) / 64, 5, 0, 10, 0.01};
+	const Shape fitted = {FLOAT8OID, NULL, (20 * 10 + 63) / 64, 5, 0, 20, 0.01};
 	Bytes		keys[64];
 
 	printf("-- filters\n");
@@ -385,14 +559,26 @@ filter_rows(void)
 	keys[1] = of_string("");
 	keys[2] = of_string("filter");
 	filter_row("bloom_add_all(bloom_shape(192, 3, -7), '{bloom,\"\",filter}'::text[])",
-			   (Shape) {TEXTOID, 3, 3, -7, 44, 0.125}, keys, 3);
+			   (Shape) {TEXTOID, NULL, 3, 3, -7, 44, 0.125}, keys, 3);
 	keys[0] = of_number(1, 1);
 	filter_row("bloom_add(bloom_shape(64, 1), true)",
-			   (Shape) {BOOLOID, 1, 1, 0, 44, 0.5}, keys, 1);
+			   (Shape) {BOOLOID, NULL, 1, 1, 0, 44, 0.5}, keys, 1);
 	keys[0] = of_hex("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11");
 	filter_row("bloom_add(bloom_shape(64, 64), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)",
-			   (Shape) {UUIDOID, 1, 64, 0, 1, 1.0 / (1ull << 32) / (1ull << 32)},
+			   (Shape) {UUIDOID, NULL, 1, 64, 0, 1, 1.0 / (1ull << 32) / (1ull << 32)},
 			   keys, 1);
+
+	/* key types with a name */
+	ten.key_type = 0;
+	ten.type_name = "int8[]";
+	keys[0] = JOIN(U32(1), U32(2), U32(1), ITEM8(1), ITEM8(2));
+	filter_row("bloom_add(bloom_empty(10), '{1,2}'::int[])", ten, keys, 1);
+	ten.type_name = "(int8,text)";
+	keys[0] = JOIN(U32(2), ITEM8(5), ITEM("x"));
+	filter_row("bloom_add(bloom_empty(10), (5, 'x'))", ten, keys, 1);
+	keys[1] = JOIN(U32(2), ITEM8(6), ITEM("y"));
+	filter_row("bloom_add_all(bloom_empty(10), ARRAY[(5, 'x'), (6, 'y')])",
+			   ten, keys, 2);
 }
 
 int

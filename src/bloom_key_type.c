@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloom_key_type.c
+ *		Key types in messages: their names, and how a key is cast to one.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "bloom_key_type.h"
+
+/*
+ * BloomNameForPeople
+ *		A name of a key type in the server's encoding.
+ */
+char *
+BloomNameForPeople(const char *name)
+{
+	return pg_any_to_server(pstrdup(name), strlen(name), PG_UTF8);
+}
+
+/*
+ * BloomKeyTypeName
+ *		A key type in a message.
+ */
+char *
+BloomKeyTypeName(const BloomKeyType *key_type)
+{
+	if (key_type->words == 0)
+		return format_type_extended(key_type->id, -1,
+									FORMAT_TYPE_ALLOW_INVALID);
+	return BloomNameForPeople(pnstrdup(key_type->name,
+									   (Size) key_type->words * 8));
+}
+
+/* The end of a quoted name. */
+static const char *
+SkipQuoted(const char *name)
+{
+	for (name++; *name != '\0'; name++)
+	{
+		if (*name == '"' && *++name != '"')
+			break;
+	}
+	return name;
+}
+
+/*
+ * Append a parameter with a cast to the type whose name begins here, and the
+ * same for each column of a row.  Returns the end of the name.
+ */
+static const char *
+AppendCast(StringInfo out, const char *name, int *parameter)
+{
+	static const char *const words[] = {"enum ", "range ", "multirange "};
+	const char *start;
+
+	check_stack_depth();
+	if (*name == '(')
+	{
+		int			at = out->len;
+
+		appendStringInfoString(out, "ROW");
+		do
+		{
+			appendStringInfoString(out, *name == '(' ? "(" : ", ");
+			name++;
+			if (*name != ')')
+				name = AppendCast(out, name, parameter);
+		} while (*name == ',');
+		appendStringInfoChar(out, ')');
+		if (*name == ')')
+			name++;
+		if (strncmp(name, "[]", 2) == 0)
+		{
+			char	   *row = pstrdup(out->data + at);
+
+			out->len = at;
+			appendStringInfo(out, "ARRAY[%s]", row);
+			name += 2;
+		}
+		return name;
+	}
+
+	for (int i = 0; i < (int) lengthof(words); i++)
+	{
+		if (strncmp(name, words[i], strlen(words[i])) == 0)
+			name += strlen(words[i]);
+	}
+	for (start = name; *name != '\0' && *name != ',' && *name != ')';)
+		name = *name == '"' ? SkipQuoted(name) : name + 1;
+	appendStringInfo(out, "$%d::%.*s", ++*parameter, (int) (name - start),
+					 start);
+	return name;
+}
+
+/* How a key is cast to a key type. */
+static char *
+CastTo(const BloomKeyType *key_type, bool is_parameter)
+{
+	StringInfoData out;
+	int			parameter = 0;
+
+	if (!is_parameter && key_type->words == 0)
+		return psprintf("key::%s", BloomKeyTypeName(key_type));
+	initStringInfo(&out);
+	(void) AppendCast(&out, BloomKeyTypeName(key_type), &parameter);
+	return out.data;
+}
+
+/*
+ * BloomKeyTypeMismatch
+ *		The error of a key that is of another type than the filter's keys.
+ */
+void
+BloomKeyTypeMismatch(const BloomKeyType *has, const BloomKeyType *key_type)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("key type %s does not match the Bloom filter's key type %s",
+					BloomKeyTypeName(key_type), BloomKeyTypeName(has)),
+			 errdetail("Keys of different types hash differently, even where they are equal."),
+			 key_type->id == TEXTOID ?
+			 errhint("An untyped literal or parameter counts as text. Cast it, as in filter @> %s.",
+					 CastTo(has, true)) :
+			 errhint("Cast the key, as in filter @> %s.",
+					 CastTo(has, false))));
+}
