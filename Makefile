@@ -29,6 +29,7 @@ OBJS = \
 	src/bloom_selfuncs.o \
 	src/bloom_set.o \
 	src/bloom_setops.o \
+	src/bloom_shard.o \
 	src/bloom_sizing.o \
 	src/bloom_state.o \
 	src/bloom_tell.o \

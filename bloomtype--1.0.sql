@@ -869,6 +869,18 @@ CREATE FUNCTION bloom_seen(key anycompatible, capacity bigint, fp_prob float8) R
 COMMENT ON FUNCTION bloom_seen(anycompatible, bigint, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
 
 -- ----------------------------------------------------------------
+--							SHARDS
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_shard(key anycompatible, shards int) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'which of so many shards a key belongs to: 0 to shards - 1, by a hash that has nothing to do with the bits of a filter; frozen';
+
+CREATE FUNCTION bloom_shard_capacity(capacity float8, shards int) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity for each of so many shards of a set of capacity keys: its share, and as much more as chance may give to one, but once in a million sets';
+
+-- ----------------------------------------------------------------
 --							CHUNKS
 -- ----------------------------------------------------------------
 

@@ -22,6 +22,7 @@
  *		src/bloom_agg.c			the aggregates
  *		src/bloom_first.c		the condition that first rows fulfil
  *		src/bloom_window.c		the window function
+ *		src/bloom_shard.c		which of several filters has a key
  *		src/bloom_chunks.c		large filters in parts
  *		src/bloom_set.c			stored sets: keys in a table of small filters
  *		src/bloom_tell.c		what these two remember

@@ -194,6 +194,41 @@ SELECT count(*) AS positions_checked,
 	   count(*) FILTER (WHERE g.positions = c.positions) AS positions_right
 FROM golden_positions AS g JOIN computed AS c USING (hash, bits, hashes);
 
+-- Shards.
+CREATE TEMPORARY TABLE golden_shards (type text, key text, shards int, shard int);
+INSERT INTO golden_shards VALUES
+	('int4', '5', 1, '0'),
+	('int4', '5', 2, '0'),
+	('int4', '5', 16, '7'),
+	('int4', '5', 2147483647, '967737684'),
+	('int2', '-1', 1000, '912'),
+	('numeric', '5.0', 2147483647, '967737684'),
+	('numeric', '-9223372036854775808', 2147483647, '650100664'),
+	('float4', '5', 2147483647, '967737684'),
+	('float8', '5', 2147483647, '967737684'),
+	('float8', '-0', 2147483647, '1446306249'),
+	('float8', '0.5', 2147483647, '927640231'),
+	('float8', '9223372036854775808', 2147483647, '1451160255'),
+	('float8', 'NaN', 2147483647, '1930398866'),
+	('text', 'bloom', 2147483647, '1862690560'),
+	('char(9)', 'bloom', 2147483647, '1862690560'),
+	('text', '', 2147483647, '1169951343'),
+	('date', '2000-01-01', 2147483647, '362355352');
+
+CREATE FUNCTION pg_temp.shard_of(type text, key text, shards int)
+RETURNS int LANGUAGE plpgsql AS
+$$
+DECLARE
+	shard int;
+BEGIN
+	EXECUTE format('SELECT bloom_shard(%L::%s, %s)', key, type, shards) INTO shard;
+	RETURN shard;
+END
+$$;
+SELECT count(*) AS shards_checked,
+	   count(*) FILTER (WHERE shard = pg_temp.shard_of(type, key, shards)) AS shards_right
+FROM golden_shards;
+
 -- Whole filters.
 CREATE TEMPORARY TABLE golden_filters (expression text, bytes text);
 INSERT INTO golden_filters VALUES

@@ -52,7 +52,7 @@ BloomShapeForCapacity(int64 capacity, double fp_prob, int64 seed)
 				 errmsg("capacity " INT64_FORMAT " is too large for one filter", capacity),
 				 errdetail("With fp_prob %g, a key takes %d bits, and a filter has at most " UINT64_FORMAT " bits.",
 						   fp_prob, params.bits_per_key, BLOOM_MAX_BITS),
-				 errhint("The largest capacity that fits is " UINT64_FORMAT "; divide larger sets by a hash of the key into several filters.",
+				 errhint("The largest capacity that fits is " UINT64_FORMAT "; larger sets are divided into several filters by bloom_shard.",
 						 BloomMaxCapacity(params.bits_per_key))));
 
 	shape.bits = BloomBitsForCapacity(capacity, params.bits_per_key);

@@ -421,6 +421,44 @@ position_rows(void)
 }
 
 /* ----------------------------------------------------------------
+ *							SHARDS
+ * ----------------------------------------------------------------
+ */
+
+static void
+shard_row(const char *type, const char *key, Bytes bytes, uint64_t shards)
+{
+	uint64_t	hash = hash_key(&bytes, UINT64_C(0x6472616873));
+
+	printf("('%s', '%s', %llu, '%llu'),\n", type, key,
+		   (unsigned long long) shards,
+		   (unsigned long long) multiply_high(hash, shards));
+}
+
+static void
+shard_rows(void)
+{
+	printf("-- shards\n");
+	shard_row("int4", "5", of_number(5, 8), 1);
+	shard_row("int4", "5", of_number(5, 8), 2);
+	shard_row("int4", "5", of_number(5, 8), 16);
+	shard_row("int4", "5", of_number(5, 8), 2147483647);
+	shard_row("int2", "-1", of_number(UINT64_MAX, 8), 1000);
+	shard_row("numeric", "5.0", of_number(5, 8), 2147483647);
+	shard_row("numeric", "-9223372036854775808", of_number(UINT64_C(1) << 63, 8), 2147483647);
+	shard_row("float4", "5", of_number(5, 8), 2147483647);
+	shard_row("float8", "5", of_number(5, 8), 2147483647);
+	shard_row("float8", "-0", of_number(0, 8), 2147483647);
+	shard_row("float8", "0.5", of_number(double_bits(0.5), 8), 2147483647);
+	shard_row("float8", "9223372036854775808", of_number(double_bits(9223372036854775808.0), 8), 2147483647);
+	shard_row("float8", "NaN", of_number(UINT64_C(0x7ff8000000000000), 8), 2147483647);
+	shard_row("text", "bloom", of_string("bloom"), 2147483647);
+	shard_row("char(9)", "bloom", of_string("bloom"), 2147483647);
+	shard_row("text", "", of_string(""), 2147483647);
+	shard_row("date", "2000-01-01", of_number(0, 4), 2147483647);
+}
+
+/* ----------------------------------------------------------------
  *							FILTERS
  * ----------------------------------------------------------------
  */
@@ -587,6 +625,7 @@ main(void)
 	hash_rows();
 	length_rows();
 	position_rows();
+	shard_rows();
 	filter_rows();
 	return 0;
 }
