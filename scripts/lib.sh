@@ -114,6 +114,14 @@ find_clang() {
 # Installing what is missing
 #
 
+# can_fuzz: does clang have libFuzzer and the sanitizers?
+can_fuzz() {
+    local clang
+    clang=$(find_clang) &&
+        echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        "$clang" -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null
+}
+
 # has_header NAME: does the C compiler find the header?
 has_header() { printf '#include <%s>\n' "$1" | gcc -E - >/dev/null 2>&1; }
 
@@ -127,6 +135,7 @@ lacks() {
         libipc-run-perl) ! perl -MIPC::Run -e 1 2>/dev/null ;;
         python3-hypothesis) ! /usr/bin/python3 -c 'import hypothesis' 2>/dev/null ;;
         python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
+        libclang-rt-dev) ! can_fuzz ;;
         clang) [ -z "$(find_clang)" ] ;;
         binutils) ! command -v nm >/dev/null ;;
         debhelper) ! command -v dh >/dev/null ;;

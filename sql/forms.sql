@@ -85,6 +85,9 @@ SELECT bloom_fit(f, 0.01) = f AS full, bloom_fit(f, 1e-9) = f AS too_high_a_wish
 	   (bloom_info(bloom_fit(e, 0.01))).bits AS bits_of_empty, bloom_is_empty(bloom_fit(s, 0.01)) AS shapeless
 FROM (SELECT bloom_agg(i, 1000, 0.01) AS f, bloom_empty(1000) AS e FROM generate_series(1, 1000) AS i) AS a,
 	 (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS b;
+-- a rate next to 1 is a capacity, too
+SELECT f::text::bloom = f AS comes_back, (bloom_info(f)).capacity BETWEEN 1 AND 1000 AS capacity
+FROM (SELECT bloom_fit(bloom_agg(i, 100, 0.01), 0.9999999999999999) AS f FROM generate_series(1, 100) AS i) AS s;
 -- seeds stay
 SELECT (bloom_info(bloom_fit(bloom_add(bloom_empty(1000, 0.01, -9), 1), 0.01))).seed AS keys,
 	   (bloom_info(bloom_fit(bloom_agg(i, bloom_empty(10000, 0.01, -9)), 0.5))).seed AS bits

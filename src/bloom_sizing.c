@@ -180,12 +180,15 @@ BloomMaxCapacity(int bits_per_key)
 /*
  * How many keys a filter of this shape holds before its rate passes fp_prob:
  * the formula above, solved for n.  At least 1.
+ *
+ * A rate next to 1 is never passed.  The answer then is the largest number of
+ * keys that can be told from the bits, as in BloomEstimateKeys.
  */
 uint64
 BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob)
 {
-	double		keys = -(bits / (double) hashes) *
-	log1p(-pow(fp_prob, 1.0 / hashes));
+	double		fill = pow(fp_prob, 1.0 / hashes);
+	double		keys = BloomEstimateKeys(bits, hashes, fill * bits);
 
 	return keys < 1 ? 1 : (uint64) keys;
 }

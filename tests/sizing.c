@@ -101,6 +101,16 @@ test_capacity(void)
 				BloomRate(bits / (n + 1.0), k) > p;
 		}
 	ok(capacity_right, "BloomCapacityOfBits is the last number that keeps the rate");
+
+	capacity_right = true;
+	for (int k = 1; k <= BLOOM_MAX_HASHES; k++)
+		for (uint64 bits = BLOOM_MIN_BITS; bits <= BLOOM_MAX_BITS; bits *= 2)
+		{
+			uint64		n = BloomCapacityOfBits(bits, k, 1 - 1.0 / (UINT64CONST(1) << 53));
+
+			capacity_right &= n >= 1 && n < bits * 64;
+		}
+	ok(capacity_right, "BloomCapacityOfBits is a number also for a rate next to 1");
 }
 
 static void
