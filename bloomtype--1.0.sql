@@ -862,7 +862,7 @@ COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters 
 
 CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 10 to 20 bytes a key; fewer than 67108864 distinct keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 11 to 32 bytes a key; fewer than 67108864 distinct keys';
 
 CREATE FUNCTION bloom_seen(key anycompatible, capacity bigint, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
@@ -933,7 +933,7 @@ COMMENT ON FUNCTION _bloom_first(int, anycompatible, float8, float8) IS 'what th
 CREATE FUNCTION bloom_first(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
 	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION bloom_first(anycompatible) IS 'is this the first row of the statement with this key, in the order of the scan? exact but for equal 64-bit hashes, which take 10 to 20 bytes a key; fewer than 67108864 distinct keys; in a query of one table, view or subquery, otherwise error 0A000';
+COMMENT ON FUNCTION bloom_first(anycompatible) IS 'is this the first row of the statement with this key, in the order of the scan? exact but for equal 64-bit hashes, which take 11 to 32 bytes a key; fewer than 67108864 distinct keys; in a query of one table, view or subquery, otherwise error 0A000';
 
 CREATE FUNCTION bloom_first(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000

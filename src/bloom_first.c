@@ -465,7 +465,7 @@ _bloom_first(PG_FUNCTION_ARGS)
 				 errhint("Declare the cursor NO SCROLL, or WITH HOLD and commit before scrolling.")));
 
 	memory = call->memory;
-	if (unlikely(memory->teller.state == NULL))
+	if (unlikely(memory->teller.context == NULL))
 		BeginMemory(fcinfo, memory);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BOOL(true);

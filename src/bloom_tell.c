@@ -12,27 +12,149 @@
  * begins with a table as well, but only up to a sixteenth of what the bits
  * take.
  *
+ * This is no transition state (bloom_state.c): it never becomes a value, and
+ * need not be a varlena.  What it has to do is to answer at once, for each
+ * key.  The time of a large table is that of a cache miss for each key, which
+ * cannot be put off.  But the rows between can be worked on meanwhile, unless
+ * the processor has to guess how the answer will be, and guesses wrong.  So
+ * the table is divided into lines of the size of a cache line, and a line is
+ * searched without a branch (bloom_tell.h).
+ *
+ * A number belongs into the line (number * nlines) >> 64, or the next one with
+ * room, cyclically; the lines are filled from their beginning.  No number is
+ * ever taken out, so that a search ends at the first line with room.  Numbers
+ * are hashes, multiplied by a secret: who chooses keys cannot choose their
+ * lines.
+ *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bloom_setops.h"
 #include "bloom_tell.h"
 
 /* A table may have one key for so many words of the bit array */
 #define WORDS_PER_TABLE_KEY		16
 
-static void
-Init(BloomTeller *teller, MemoryContext context, const BloomShape *shape)
-{
-	Bloom	   *state = BloomStateMake(shape);
+/* The exact form takes fewer keys; so many lines have room for them */
+#define MAX_EXACT_KEYS			(BLOOM_MAX_BITS / 64)
+#define MAX_LINES				(MAX_EXACT_KEYS / Room(1) + 1)
 
-	teller->state = BloomStateOwn(state, context);
+#define FIRST_LINES				2
+
+/* How many numbers may so many lines hold?  Three quarters. */
+#define Room(nlines)			((nlines) * (BLOOM_TELL_LINE * 3 / 4))
+
+#define LINE_BYTES				(BLOOM_TELL_LINE * sizeof(uint64))
+
+/* Lines that are worked on between two looks for a cancel request */
+#define LINES_PER_INTERRUPT_CHECK	65536
+
+/* Make a table of so many empty lines. */
+static void
+MakeLines(BloomTeller *teller, uint64 nlines)
+{
+	Size		size = (nlines + 1) * LINE_BYTES;
+	void	   *memory = BloomAllocate(teller->context, size);
+
+	memset(memory, 0, size);
+	teller->memory = memory;
+	teller->lines = (uint64 *) TYPEALIGN(LINE_BYTES, memory);
+	teller->nlines = nlines;
+}
+
+/* Move all numbers into a table of twice the size. */
+static void
+Grow(BloomTeller *teller)
+{
+	const uint64 *old = teller->lines;
+	uint64		nold = teller->nlines;
+	void	   *old_memory = teller->memory;
+	BloomTeller grown = *teller;
+
+	MakeLines(&grown, Min(nold * 2, MAX_LINES));
+	for (uint64 i = 0; i < nold; i++)
+	{
+		const uint64 *line = old + i * BLOOM_TELL_LINE;
+
+		if (i % LINES_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (int j = 0; j < BLOOM_TELL_LINE && line[j] != 0; j++)
+			(void) BloomTellLines(grown.lines, grown.nlines, line[j]);
+	}
+	*teller = grown;
+	pfree(old_memory);
+}
+
+/* The number by which a product with an odd number is undone, modulo 2^64 */
+static uint64
+InverseOf(uint64 odd)
+{
+	uint64		inverse = odd;	/* right in the three lowest bits */
+
+	for (int bits = 3; bits < 64; bits *= 2)
+		inverse *= 2 - odd * inverse;
+	return inverse;
+}
+
+/* Go over from the table to bits. */
+static void
+TurnIntoBits(BloomTeller *teller)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(teller->context);
+	Bloom	   *empty = BloomMakeEmpty(&teller->shape);
+	Bloom	   *bits = BloomToBits(empty);
+	uint64		inverse = InverseOf(teller->secret);
+
+	pfree(empty);
+	for (uint64 i = 0; i < teller->nlines; i++)
+	{
+		uint64	   *line = teller->lines + i * BLOOM_TELL_LINE;
+		int			n = 0;
+
+		for (; n < BLOOM_TELL_LINE && line[n] != 0; n++)
+			line[n] *= inverse;
+		BloomSetMany(bits, line, n);
+	}
+	pfree(teller->memory);
+	teller->lines = NULL;
+	teller->memory = NULL;
+	teller->bits = bits;
+	MemoryContextSwitchTo(oldcontext);
+}
+
+/* How many keys may there be before something has to be done? */
+static uint64
+NextLook(const BloomTeller *teller)
+{
+	uint64		room = Room(teller->nlines);
+
+	if (teller->is_exact)
+		return Min(room, MAX_EXACT_KEYS);
+	if (teller->bits == NULL)
+		return Min(room, Max(teller->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1));
+	return teller->fresh > teller->shape.capacity ? PG_UINT64_MAX :
+		teller->shape.capacity + 1;
+}
+
+static void
+Init(BloomTeller *teller, MemoryContext context)
+{
+	teller->context = context;
 	teller->fresh = 0;
-	pfree(state);
+	teller->bits = NULL;
+	if (!pg_strong_random(&teller->secret, sizeof(teller->secret)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	teller->secret |= 1;
+	MakeLines(teller, FIRST_LINES);
+	teller->look_at = NextLook(teller);
 }
 
 /*
@@ -42,11 +164,8 @@ Init(BloomTeller *teller, MemoryContext context, const BloomShape *shape)
 void
 BloomTellerInit(BloomTeller *teller, MemoryContext context)
 {
-	BloomShape	shape = BloomShapeForCollecting(BLOOM_DEFAULT_FP_PROB);
-
-	Init(teller, context, &shape);
 	teller->is_exact = true;
-	teller->look_at = PG_UINT64_MAX;
+	Init(teller, context);
 }
 
 /*
@@ -57,38 +176,44 @@ void
 BloomTellerInitSized(BloomTeller *teller, MemoryContext context,
 					 int64 capacity, double fp_prob)
 {
-	BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
-
-	Init(teller, context, &shape);
 	teller->is_exact = false;
-	teller->look_at = Max(shape.bits / 64 / WORDS_PER_TABLE_KEY, 1);
+	teller->shape = BloomShapeForCapacity(capacity, fp_prob, 0);
+	Init(teller, context);
 }
 
 /*
  * BloomTellerLook
- *		Make bits of a table that is large enough, or warn of too many keys.
+ *		There are so many keys that there has to be more room for them, or
+ *		something to be said.
  */
 void
 BloomTellerLook(BloomTeller *teller, bool *warned)
 {
-	Bloom	   *state = teller->state;
-
-	if (BloomIsTable(state))
+	if (teller->bits != NULL)
 	{
-		MemoryContext context = GetMemoryChunkContext(state);
-		MemoryContext oldcontext = MemoryContextSwitchTo(context);
-
-		teller->state = BloomStateToBits(state);
-		pfree(state);
-		MemoryContextSwitchTo(oldcontext);
+		/* the keys are counted one by one, so that they need no estimate */
+		if (!*warned)
+		{
+			*warned = true;
+			teller->bits->count = BloomCountBits(teller->bits);
+			BloomWarnOverfull(teller->bits);
+		}
 	}
-	/* the keys are counted one by one, so that they need no estimate */
-	else if (teller->fresh > state->capacity && !*warned)
+	else if (teller->fresh < Room(teller->nlines))
 	{
-		*warned = true;
-		state->count = BloomCountBits(state);
-		BloomWarnOverfull(state);
+		if (teller->is_exact)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many distinct keys to remember without a capacity"),
+					 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
+							   (uint64) MAX_EXACT_KEYS),
+					 errhint("Name a capacity: (key, capacity, fp_prob).")));
+		TurnIntoBits(teller);
 	}
-	teller->look_at = teller->fresh > teller->state->capacity ? PG_UINT64_MAX :
-		teller->state->capacity + 1;
+	else if (!teller->is_exact &&
+			 teller->fresh >= teller->shape.bits / 64 / WORDS_PER_TABLE_KEY)
+		TurnIntoBits(teller);
+	else
+		Grow(teller);
+	teller->look_at = NextLook(teller);
 }

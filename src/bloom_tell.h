@@ -10,25 +10,76 @@
 #ifndef BLOOM_TELL_H
 #define BLOOM_TELL_H
 
-#include "bloom_state.h"
+#include "bloom_bits.h"
+#include "bloom_format.h"
+
+/* Hashes in a line of the table: what the processor reads at once */
+#define BLOOM_TELL_LINE		8
 
 /*
  * The keys of one scan, or of one partition of a window.
  *
- * Its memory is that of its state, and goes with the context it was made in.
+ * Its memory goes with the context that it was made in.
  */
 typedef struct BloomTeller
 {
-	Bloom	   *state;			/* owned; NULL before BloomTellerInit */
-	bool		is_exact;
+	MemoryContext context;		/* NULL before it was made */
 	uint64		fresh;			/* keys that were new */
-	uint64		look_at;		/* when there are so many, see to the state */
+	uint64		look_at;		/* when there are so many, see to the rest */
+
+	/* a table of hashes, multiplied by a secret odd number ... */
+	uint64	   *lines;
+	uint64		nlines;
+	uint64		secret;
+	void	   *memory;			/* of the lines, which begin at a cache line */
+
+	/* ... or bits */
+	Bloom	   *bits;
+
+	bool		is_exact;
+	BloomShape	shape;			/* of the bits, unless it is exact */
 } BloomTeller;
 
 extern void BloomTellerInit(BloomTeller *teller, MemoryContext context);
 extern void BloomTellerInitSized(BloomTeller *teller, MemoryContext context,
 								 int64 capacity, double fp_prob);
 extern void BloomTellerLook(BloomTeller *teller, bool *warned);
+
+/*
+ * Put a number into the first line from its place on that is not full, unless
+ * it is there.  True: it was not.
+ *
+ * There are no branches but those that can be foreseen: a number is found or
+ * not, and a line is hardly ever full.  So the processor goes on to the next
+ * row while it waits for the line.
+ */
+static inline bool
+BloomTellLines(uint64 *lines, uint64 nlines, uint64 number)
+{
+	uint64		place = BloomMulHigh(number, nlines);
+
+	for (;;)
+	{
+		uint64	   *line = lines + place * BLOOM_TELL_LINE;
+		int			nfound = 0;
+		int			nused = 0;
+
+		for (int i = 0; i < BLOOM_TELL_LINE; i++)
+		{
+			nfound += line[i] == number;
+			nused += line[i] != 0;
+		}
+		if (nfound > 0)
+			return false;
+		if (likely(nused < BLOOM_TELL_LINE))
+		{
+			line[nused] = number;
+			return true;
+		}
+		if (++place == nlines)
+			place = 0;
+	}
+}
 
 /*
  * BloomTell
@@ -42,10 +93,13 @@ BloomTell(BloomTeller *teller, uint64 hash, bool *warned)
 {
 	bool		fresh;
 
-	teller->state =
-		BloomStateAddAndTell(teller->state, hash,
-							 teller->is_exact ? BLOOM_FAIL_WHEN_FULL :
-							 BLOOM_TURN_INTO_BITS, &fresh);
+	if (teller->bits != NULL)
+		fresh = BloomSetBits(BloomBitData(teller->bits),
+							 BloomBits(teller->bits), teller->bits->hashes,
+							 hash) > 0;
+	else
+		fresh = BloomTellLines(teller->lines, teller->nlines,
+							   hash * teller->secret);
 	if (fresh && unlikely(++teller->fresh >= teller->look_at))
 		BloomTellerLook(teller, warned);
 	return fresh;

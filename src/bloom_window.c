@@ -94,7 +94,7 @@ bloom_seen(PG_FUNCTION_ARGS)
 	teller = WinGetPartitionLocalMemory(window, sizeof(BloomTeller));
 	WinSetMarkPosition(window, WinGetCurrentPosition(window));
 
-	if (unlikely(teller->state == NULL))
+	if (unlikely(teller->context == NULL))
 		BeginPartition(fcinfo, teller);
 
 	key = WinGetFuncArgCurrent(window, 0, &isnull);
