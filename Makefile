@@ -27,13 +27,16 @@ OBJS = \
 	src/bloom_layout.o \
 	src/bloom_query.o \
 	src/bloom_selfuncs.o \
-	src/bloom_set.o \
 	src/bloom_setops.o \
 	src/bloom_shard.o \
 	src/bloom_sizing.o \
 	src/bloom_state.o \
 	src/bloom_tell.o \
-	src/bloom_window.o
+	src/bloom_window.o \
+	src/set.o \
+	src/set_define.o \
+	src/set_keys.o \
+	src/set_rows.o
 
 EXTENSION = bloomtype
 DATA = bloomtype--1.0.sql

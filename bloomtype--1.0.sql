@@ -948,111 +948,79 @@ COMMENT ON FUNCTION bloom_first(anycompatible, float8, float8) IS 'is this the f
 -- ----------------------------------------------------------------
 
 -- not STRICT; keeps the parameters of a set
-CREATE FUNCTION bloom_set_room(capacity bigint, fp_prob float8, keep interval,
-							   slices int, shards int, bits bigint, hashes int)
+CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep interval,
+							   slices int, shards int, bits bigint, hashes int,
+							   seed bigint, grow boolean)
 	RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_set_room(bigint, float8, interval, int, int, bigint, int) IS 'default of a column in the table of a set: what a row lacks in size while its filter is empty; the arguments are the parameters of the set';
+COMMENT ON FUNCTION _bloom_set_room(bigint, float8, interval, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: what a row lacks in size while its filter is empty; the arguments are the parameters of the set';
 
-CREATE FUNCTION bloom_set_put(filter bloom, hash bigint, key_type oid) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_set_put(bloom, bigint, oid) IS 'used by bloom_set_add: a filter with one more hash of a key';
-
-CREATE FUNCTION bloom_set_lacks(filter bloom, hash bigint, key_type oid) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_set_lacks(bloom, bigint, oid) IS 'used by bloom_set_add: does a filter certainly not hold a hash?';
-
--- not STRICT; without keep, keys are kept for ever
-CREATE FUNCTION bloom_set_create(name text, capacity bigint, fp_prob float8 DEFAULT 0.01,
-								 keep interval DEFAULT NULL, slices int DEFAULT 8)
+-- not STRICT; without keep, keys are kept for ever; without seed, it is random
+CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,
+								 fp_prob float8 DEFAULT 0.01,
+								 keep interval DEFAULT NULL, slices int DEFAULT 8,
+								 grow boolean DEFAULT true,
+								 unlogged boolean DEFAULT false,
+								 seed bigint DEFAULT NULL)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_create(text, bigint, float8, interval, int) IS 'make a table for a set of capacity distinct keys at false-positive rate fp_prob; with keep, a key is forgotten when it is older than that, at most a part (keep divided by slices) later, and capacity is how many keys come in that time';
+COMMENT ON FUNCTION bloom_set_create(text, float8, float8, interval, int, boolean, boolean, bigint) IS 'make a table for a set with false-positive rate fp_prob; it begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, a key is forgotten when it is older than that, at most a part (keep divided by slices) later, and capacity is how many keys come in that time; unlogged: nothing is written ahead, and it is empty after a crash; seed of the hashes: random';
 
 -- not STRICT, these: a null set is an error, a null key gives null
-CREATE FUNCTION bloom_set_add(set regclass, key anyelement, at timestamptz DEFAULT pg_catalog.now())
+CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_add(regclass, anyelement, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already, or, at the rate of the set, seems so';
+COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already, or, at the rate of the set, seems so';
 
-CREATE FUNCTION bloom_set_add(set regclass, key text, at timestamptz DEFAULT pg_catalog.now())
-	RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_add(regclass, text, timestamptz) IS 'add a text key to a set; true: it was new';
-
-CREATE FUNCTION bloom_set_add_all(set regclass, keys anyarray, at timestamptz DEFAULT pg_catalog.now())
-	RETURNS anyarray
+CREATE FUNCTION bloom_set_add_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_add_all(regclass, anyarray, timestamptz) IS 'add all elements of an array that are not null to a set; the result are those that were new, in order, each once';
+COMMENT ON FUNCTION bloom_set_add_all(regclass, anycompatiblearray, timestamptz) IS 'add all elements of an array that are not null to a set; the result are those that were new, in order, each once';
 
-CREATE FUNCTION bloom_set_contains(set regclass, key anyelement, at timestamptz DEFAULT pg_catalog.now())
+CREATE FUNCTION bloom_set_contains(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bloom_set_contains(regclass, anyelement, timestamptz) IS 'false: the key was certainly not added (within keep); true: it probably was';
+COMMENT ON FUNCTION bloom_set_contains(regclass, anycompatible, timestamptz) IS 'false: the key was certainly not added (within keep); true: it probably was';
 
-CREATE FUNCTION bloom_set_contains(set regclass, key text, at timestamptz DEFAULT pg_catalog.now())
-	RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
-COMMENT ON FUNCTION bloom_set_contains(regclass, text, timestamptz) IS 'false: the text was certainly not added (within keep); true: it probably was';
-
-CREATE FUNCTION bloom_set_contains_all(set regclass, keys anyarray, at timestamptz DEFAULT pg_catalog.now())
+CREATE FUNCTION bloom_set_contains_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bloom_set_contains_all(regclass, anyarray, timestamptz) IS 'is every element possibly in the set? null elements count as in ALL';
+COMMENT ON FUNCTION bloom_set_contains_all(regclass, anycompatiblearray, timestamptz) IS 'is every element possibly in the set? null elements count as in ALL';
+
+CREATE FUNCTION bloom_set_contains_any(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bloom_set_contains_any(regclass, anycompatiblearray, timestamptz) IS 'is any element possibly in the set? null elements count as in ANY';
+
+CREATE FUNCTION bloom_set_missing(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS anycompatiblearray
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz) IS 'the elements that are certainly not in the set, in order, as often as they come; without nulls';
 
 CREATE FUNCTION bloom_set_expire(set regclass, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway; the result is their number';
+COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway; the result is their number; a time that is ahead of the clock by more than a slice is error 22023';
+
+CREATE FUNCTION bloom_set_dedup() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
+COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger BEFORE INSERT FOR EACH ROW with the arguments (''set'', ''column'' [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema is looked for in that of the table; rows with a null key are kept';
 
 CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 								 OUT capacity bigint, OUT fp_prob float8,
 								 OUT keep interval, OUT slice_length interval,
 								 OUT slice_capacity bigint, OUT slice_fp_prob float8,
-								 OUT shards int, OUT oldest timestamptz)
+								 OUT shards int, OUT oldest timestamptz,
+								 OUT grow boolean, OUT seed bigint)
 	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked, length, capacity and rate of a time slice, number of shards; and the oldest time slice that is not forgotten';
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked, length, capacity and rate of a time slice, number of shards in the first generation; the oldest time slice that is not forgotten; whether it grows, and its seed';
 
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 							   OUT slice timestamptz, OUT key_type text,
 							   OUT capacity bigint, OUT fp_prob float8, OUT keys bigint,
-							   OUT fp_prob_now float8, OUT shards int, OUT bytes bigint)
+							   OUT fp_prob_now float8, OUT shards int, OUT bytes bigint,
+							   OUT generations int)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10
-	SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-BEGIN
-	-- complains if it is no set
-	PERFORM FROM @extschema@.bloom_set_params(set, at);
-	RETURN QUERY EXECUTE pg_catalog.format($query$
-		WITH part AS MATERIALIZED (
-			SELECT r.shard, r.slice, @extschema@.bloom_cardinality(r.filter) AS keys,
-				   @extschema@.bloom_fp_prob(r.filter) AS rate, pg_column_size(r.*) AS bytes
-			FROM %1$s AS r, @extschema@.bloom_set_params($1, $2) AS p
-			WHERE r.shard >= 0 AND r.slice >= p.oldest AND r.slice < 'infinity'
-		), whole AS (
-			SELECT sum(keys)::int8 AS keys, sum(rate) AS rates
-			FROM (SELECT sum(keys) AS keys,
-						 1 - exp(sum(ln(greatest(1 - rate, 1e-300)))) AS rate
-				  FROM part GROUP BY shard) AS by_shard
-		), by_slice AS (
-			SELECT slice, sum(keys)::int8 AS keys, sum(rate) AS rates, sum(bytes)::int8 AS bytes
-			FROM part WHERE slice > '-infinity' GROUP BY slice
-		), type AS (
-			SELECT (SELECT (@extschema@.bloom_info(r.filter)).key_type
-					FROM %1$s AS r WHERE r.shard = -1 LIMIT 1) AS key_type
-		)
-		SELECT NULL::timestamptz, t.key_type, p.capacity, p.fp_prob, coalesce(w.keys, 0),
-			   coalesce(w.rates, 0) / p.shards, p.shards, pg_total_relation_size($1)
-		FROM whole AS w, type AS t, @extschema@.bloom_set_params($1, $2) AS p
-		UNION ALL
-		(SELECT s.slice, t.key_type, p.slice_capacity, p.slice_fp_prob, s.keys,
-				s.rates / p.shards, p.shards, s.bytes
-		 FROM by_slice AS s, type AS t, @extschema@.bloom_set_params($1, $2) AS p
-		 ORDER BY s.slice)
-		$query$, set) USING set, at;
-END
-$$;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, shards, bytes (on disk for the whole set)';
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, shards in the first generation, bytes (on disk for the whole set), and how many generations it has grown to';

@@ -52,7 +52,7 @@ FROM arrival;
 
 -- The set: about 33,000 messages a day; one in 10,000 may be lost; a day in
 -- eight slices of three hours.
-SELECT bloom_set_create('pg_temp.seen', 35000, 0.0001, keep => '1 day') \g /dev/null
+SELECT bloom_set_create('pg_temp.seen', 35000, 0.0001, keep => '1 day', seed => 0) \g /dev/null
 
 CREATE TEMP TABLE clicks (ad int PRIMARY KEY, clicks bigint NOT NULL);
 

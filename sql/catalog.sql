@@ -132,6 +132,9 @@ WITH internal AS (
 	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 		 JOIN pg_proc AS o ON '_' || o.proname = p.proname AND o.pronamespace = p.pronamespace
 			 AND o.prosupport = p.prosupport AND o.pronargs = p.pronargs - 1
+	UNION						-- in a column's default, in the table of a set
+	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
+	WHERE proname = '_bloom_set_room'
 )
 SELECT p.oid::regprocedure AS misnamed
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid

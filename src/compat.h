@@ -69,6 +69,52 @@ typedef RangeType MultirangeType;
 #define PG_LSNOID	LSNOID
 #endif
 
+/* What to do after an update became an enum with PostgreSQL 16 */
+#if PG_VERSION_NUM >= 160000
+#define BloomUpdateIndexes		TU_UpdateIndexes
+#define BloomNeedsIndexes(update)	((update) == TU_All)
+#else
+#define BloomUpdateIndexes		bool
+#define BloomNeedsIndexes(update)	(update)
+#endif
+
+/* Privileges moved out of the range table's entries with PostgreSQL 16 */
+#if PG_VERSION_NUM >= 160000
+#define BloomPermissions		RTEPermissionInfo
+#define BloomMakePermissions(rte) \
+	((rte)->perminfoindex = 1, makeNode(RTEPermissionInfo))
+#define BloomCheckPermissions(rte, permissions) \
+	ExecCheckPermissions(list_make1(rte), list_make1(permissions), true)
+#else
+#define BloomPermissions		RangeTblEntry
+#define BloomMakePermissions(rte)	(rte)
+#define BloomCheckPermissions(rte, permissions) \
+	ExecCheckRTPerms(list_make1(rte), true)
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#define BloomBeginIndexScan(rel, index, snapshot, nkeys) \
+	index_beginscan(rel, index, snapshot, NULL, nkeys, 0)
+#else
+#define BloomBeginIndexScan(rel, index, snapshot, nkeys) \
+	index_beginscan(rel, index, snapshot, nkeys, 0)
+#endif
+
+/* PostgreSQL 14 tells an index whether its columns have changed */
+#if PG_VERSION_NUM >= 140000
+#define BloomInsertIntoIndex(index, values, nulls, tid, rel, check, same, info) \
+	index_insert(index, values, nulls, tid, rel, check, same, info)
+#else
+#define BloomInsertIntoIndex(index, values, nulls, tid, rel, check, same, info) \
+	index_insert(index, values, nulls, tid, rel, check, info)
+#endif
+
+#if PG_VERSION_NUM >= 170000
+#define BloomLocalTransaction()	(MyProc->vxid.lxid)
+#else
+#define BloomLocalTransaction()	(MyProc->lxid)
+#endif
+
 /* base64 took char before PostgreSQL 18, and takes uint8 since */
 static inline int
 BloomBase64Encode(const uint8 *src, int len, char *dst, int dstlen)

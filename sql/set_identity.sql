@@ -1,0 +1,297 @@
+--
+-- Stored sets: what is a set, and what only looks like one
+--
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS bloomtype;
+RESET client_min_messages;
+SET timezone = 'UTC';
+SET intervalstyle = postgres;
+
+-- Whether the set s can be tested and added to, or what is in the way.  Both
+-- must say the same.
+CREATE FUNCTION ask() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	test text;
+	adding text;
+	detail text;
+BEGIN
+	BEGIN
+		test := bloom_set_contains('s', 1);
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+		test := SQLSTATE || ' ' || SQLERRM || ': ' || detail;
+	END;
+	BEGIN
+		adding := NOT bloom_set_add('s', 1);
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+		adding := SQLSTATE || ' ' || SQLERRM || ': ' || detail;
+	END;
+	RETURN CASE WHEN test = adding THEN test
+		ELSE format('test: %s, add: %s', test, adding) END;
+END
+$$;
+
+SELECT bloom_set_create('s', 1000, keep => NULL, seed => 7);
+SELECT bloom_set_add('s', 1) AS new, bloom_set_add('s', 2) AS new_too;
+SELECT ask();
+SELECT pg_get_expr(adbin, adrelid) AS room FROM pg_attrdef WHERE adrelid = 's'::regclass \gset
+
+--
+-- Each obstacle alone, in a transaction that is rolled back
+--
+CREATE FUNCTION run() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'code of the owner runs'; END $$;
+CREATE FUNCTION run(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'code of the owner runs'; END $$;
+CREATE TEMP TABLE obstacle (id int, statement text);
+INSERT INTO obstacle VALUES
+	(1, 'CREATE TRIGGER t BEFORE UPDATE ON s FOR EACH ROW EXECUTE FUNCTION run()'),
+	(2, 'CREATE TRIGGER t AFTER INSERT ON s FOR EACH STATEMENT EXECUTE FUNCTION run()'),
+	(3, 'CREATE RULE r AS ON UPDATE TO s DO ALSO NOTIFY n'),
+	(4, 'ALTER TABLE s ENABLE ROW LEVEL SECURITY'),
+	(5, 'ALTER TABLE s FORCE ROW LEVEL SECURITY'),
+	(6, 'ALTER TABLE s ADD CONSTRAINT c CHECK (run(shard)) NOT VALID'),
+	(7, 'CREATE INDEX i ON s (slice)'),
+	(8, 'CREATE INDEX i ON s ((1)) WHERE shard > 1000 AND run(shard)'),
+	(9, 'ALTER TABLE s DROP CONSTRAINT s_pkey'),
+	(10, 'ALTER TABLE s DROP CONSTRAINT s_pkey; CREATE UNIQUE INDEX s_pkey ON s (shard, slice)'),
+	(11, 'ALTER TABLE s DROP CONSTRAINT s_pkey; ALTER TABLE s ADD PRIMARY KEY (slice, shard)'),
+	(12, 'ALTER TABLE s DROP CONSTRAINT s_pkey; ALTER TABLE s ADD PRIMARY KEY (shard, slice) DEFERRABLE'),
+	(13, 'ALTER TABLE s DROP CONSTRAINT s_pkey; ALTER TABLE s ADD PRIMARY KEY (shard, slice) INCLUDE (room)'),
+	(14, 'ALTER TABLE s ADD more int'),
+	(15, 'ALTER TABLE s DROP room'),
+	(16, 'ALTER TABLE s RENAME room TO chamber'),
+	(17, 'ALTER TABLE s ALTER shard TYPE bigint'),
+	(18, 'ALTER TABLE s ALTER slice TYPE timestamp'),
+	(19, 'ALTER TABLE s ALTER filter TYPE bytea USING '''''),
+	(20, 'ALTER TABLE s ALTER filter DROP NOT NULL'),
+	(21, 'ALTER TABLE s ALTER shard SET DEFAULT 0'),
+	(22, 'ALTER TABLE s ALTER shard ADD GENERATED ALWAYS AS IDENTITY'),
+	(23, 'ALTER TABLE s DROP room; ALTER TABLE s ADD room bytea GENERATED ALWAYS AS (NULL) STORED'),
+	(24, 'CREATE TABLE child () INHERITS (s)'),
+	(25, 'CREATE TABLE parent (LIKE s); ALTER TABLE s INHERIT parent'),
+	(26, 'CREATE TABLE parent (LIKE s) PARTITION BY RANGE (shard); ALTER TABLE parent ATTACH PARTITION s FOR VALUES FROM (-1) TO (1000)'),
+	(27, 'ALTER TABLE s ALTER room DROP DEFAULT'),
+	(28, 'ALTER TABLE s ALTER room SET DEFAULT NULL'),
+	(29, 'ALTER TABLE s ALTER room SET DEFAULT ''\x'''),
+	(30, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room((random() * 1000)::bigint, 0.01, NULL, 8, 1, 64, 1, 0, true)'),
+	(31, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''0''::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''64''::bigint, 1, ''0''::bigint, true)'),
+	(32, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, NULL::interval, 8, -1, ''64''::bigint, 1, ''0''::bigint, true)'),
+	(33, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''4294967296''::bigint, 1, ''0''::bigint, true)'),
+	(34, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''8512''::bigint, 65, ''0''::bigint, true)'),
+	(35, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''NaN''::float8, NULL::interval, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
+	(36, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, ''-1 day''::interval, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
+	(37, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(NULL::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
+	(38, 'CREATE TABLE elsewhere (shard int, slice timestamptz, FOREIGN KEY (shard, slice) REFERENCES s)'),
+	(39, 'ALTER TABLE s RENAME TO other; CREATE VIEW s AS SELECT * FROM other'),
+	(40, 'ALTER TABLE s RENAME TO other; CREATE MATERIALIZED VIEW s AS SELECT * FROM other');
+DO $$
+DECLARE
+	o record;
+	answer text;
+BEGIN
+	FOR o IN SELECT * FROM obstacle ORDER BY id LOOP
+		BEGIN
+			EXECUTE o.statement;
+			answer := ask();
+			RAISE EXCEPTION USING ERRCODE = 'RB000';
+		EXCEPTION WHEN SQLSTATE 'RB000' THEN
+			RAISE INFO '%: %', o.id, answer;
+		END;
+	END LOOP;
+END
+$$;
+-- all of them are gone
+SELECT ask();
+
+-- the default that keeps the parameters can be restored, by a copy
+ALTER TABLE s ALTER room DROP DEFAULT;
+-- fail
+SELECT bloom_set_add('s', 3);
+SELECT convert_from(room, 'UTF8') AS copy FROM s WHERE shard = -1 \gset
+ALTER TABLE s ALTER room SET DEFAULT :copy;
+SELECT pg_get_expr(adbin, adrelid) = :'room' AS the_same FROM pg_attrdef WHERE adrelid = 's'::regclass;
+SELECT ask();
+
+--
+-- Tables that pretend: whatever is in the rows, it does no harm
+--
+-- fail: a column that is no filter
+CREATE TABLE fake (shard int, slice timestamptz, filter bigint, room bytea
+	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, NULL::interval, 8, 1, '64'::bigint, 7, '0'::bigint, true));
+INSERT INTO fake VALUES (0, '-infinity', 1234);
+SELECT bloom_set_contains('fake', 5);
+SELECT bloom_set_add_all('fake', ARRAY[5]);
+SELECT bloom_set_info('fake');
+SELECT bloom_set_expire('fake');
+DROP TABLE fake;
+
+-- fail: a type with a cast of its owner
+CREATE TYPE mine AS (t timestamptz);
+CREATE FUNCTION mine(mine) RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'code of the owner runs'; END $$;
+CREATE CAST (mine AS timestamptz) WITH FUNCTION mine(mine) AS IMPLICIT;
+CREATE TABLE fake (shard int, slice mine, filter bloom NOT NULL, room bytea
+	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, NULL::interval, 8, 1, '64'::bigint, 7, '0'::bigint, true),
+	PRIMARY KEY (shard, slice));
+SELECT bloom_set_contains('fake', 5);
+DROP TABLE fake;
+DROP CAST (mine AS timestamptz);
+DROP FUNCTION mine(mine);
+DROP TYPE mine;
+
+-- a domain over bloom is not bloom
+CREATE DOMAIN checked AS bloom CHECK (run(1));
+CREATE TABLE fake (shard int, slice timestamptz, filter checked NOT NULL, room bytea
+	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, NULL::interval, 8, 1, '64'::bigint, 7, '0'::bigint, true),
+	PRIMARY KEY (shard, slice));
+SELECT bloom_set_contains('fake', 5);
+DROP TABLE fake;
+DROP DOMAIN checked;
+
+-- values of type bloom that are not the set's: of another shape or seed, too
+-- large, of another key type, and states of aggregates, which only look like
+-- values; all of them in rows that are found and in the row of the key type
+CREATE AGGREGATE state_of(int) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom);
+CREATE TEMP TABLE forged (id int, filter bloom);
+INSERT INTO forged VALUES
+	(1, bloom_empty(1000)),
+	(2, bloom_add(bloom_empty(1000000), 1)),
+	(3, (SELECT bloom_agg(i, 1000000, 0.01) FROM generate_series(1, 100000) AS i)),
+	(4, bloom_shape(8512, 8, 8)),
+	(5, (SELECT bloom_agg(i, bloom_shape(8512, 8, 0)) FROM generate_series(1, 1000) AS i)),
+	(6, (SELECT bloom_agg(i) FROM generate_series(1, 0) AS i)),
+	(7, (SELECT state_of(i) FROM generate_series(1, 5) AS i)),
+	(8, (SELECT state_of(i) FROM generate_series(1, 100000) AS i)),
+	(9, bloom_add(bloom_shape(8512, 8, 7), 'text')),
+	(10, bloom_add(bloom_shape(128, 1, 0), 'text'));
+DO $$
+DECLARE
+	f record;
+	target int;
+	answer text;
+BEGIN
+	FOREACH target IN ARRAY ARRAY[0, -1] LOOP
+		FOR f IN SELECT * FROM forged ORDER BY id LOOP
+			BEGIN
+				INSERT INTO s SELECT n, '-infinity', f.filter, NULL FROM generate_series(0, 13) AS n
+				ON CONFLICT (shard, slice) DO UPDATE SET filter = excluded.filter;
+				IF target = -1 THEN
+					DELETE FROM s WHERE shard >= 0;
+					UPDATE s SET filter = f.filter;
+				END IF;
+				answer := ask();
+				RAISE EXCEPTION USING ERRCODE = 'RB000';
+			EXCEPTION WHEN SQLSTATE 'RB000' THEN
+				RAISE INFO 'shard %, filter %: %', target, f.id, answer;
+			END;
+		END LOOP;
+	END LOOP;
+END
+$$;
+
+-- a filter with the right shape may lie, and no more
+BEGIN;
+UPDATE s SET filter = (SELECT bloom_agg(i, bloom_shape(8512, 8, 7)) FROM generate_series(1, 500) AS i) WHERE shard >= 0;
+SELECT bloom_set_contains('s', i) IS NOT NULL AS answered FROM generate_series(1, 3) AS i;
+SELECT cardinality(bloom_set_add_all('s', ARRAY(SELECT generate_series(1, 1000)))) IS NOT NULL AS added;
+ROLLBACK;
+
+-- rows of shards that the set does not have are an error where all are read
+BEGIN;
+INSERT INTO s SELECT 2147483647, slice, filter FROM s WHERE shard = 0 OR shard = 1 LIMIT 1;
+SELECT ask();
+SELECT bloom_set_info('s');
+ROLLBACK;
+
+-- the caller's own command may not change the table
+SELECT ask();
+-- fail
+\set VERBOSITY terse
+UPDATE s SET filter = filter WHERE bloom_set_add('s', 77) IS NOT NULL;
+\set VERBOSITY default
+
+--
+-- Privileges are checked as for SELECT, INSERT and UPDATE
+--
+CREATE ROLE regress_bloom_set_user;
+\set VERBOSITY terse
+GRANT SELECT (shard, slice, filter) ON s TO regress_bloom_set_user;
+SET ROLE regress_bloom_set_user;
+SELECT bloom_set_contains('s', 1) AS by_columns;
+-- fail
+SELECT bloom_set_add('s', 1);
+RESET ROLE;
+GRANT INSERT ON s TO regress_bloom_set_user;
+GRANT UPDATE (filter, room) ON s TO regress_bloom_set_user;
+SET ROLE regress_bloom_set_user;
+SELECT bloom_set_add('s', 1) AS seen, bloom_set_add('s', 100) AS new;
+RESET ROLE;
+REVOKE SELECT ON s FROM regress_bloom_set_user;
+REVOKE SELECT (slice) ON s FROM regress_bloom_set_user;
+SET ROLE regress_bloom_set_user;
+-- fail
+SELECT bloom_set_contains('s', 1);
+RESET ROLE;
+\set VERBOSITY default
+REVOKE ALL ON s FROM regress_bloom_set_user;
+DROP ROLE regress_bloom_set_user;
+
+--
+-- Names do not matter: a set is its OID
+--
+CREATE SCHEMA house;
+ALTER TABLE s SET SCHEMA house;
+CREATE TABLE remembered AS SELECT 'house.s'::regclass AS set;
+SELECT bloom_set_add(set, 200) AS new FROM remembered;
+ALTER SCHEMA house RENAME TO "old house";
+CREATE SCHEMA house;
+SELECT bloom_set_create('house.s', 1000, seed => 1);
+-- the one that was meant before
+SELECT set, bloom_set_add(set, 200) AS seen, bloom_set_add(set, 201) AS new FROM remembered;
+SELECT bloom_set_contains('house.s', 200) AS not_there, bloom_set_contains('"old house".s', 201) AS there;
+-- the extension's schema, with a name that is a format
+SELECT extnamespace::regnamespace AS home FROM pg_extension WHERE extname = 'bloomtype' \gset
+ALTER SCHEMA :home RENAME TO "a%sb";
+SET search_path = "a%sb";
+SELECT bloom_set_add(set, 201) AS seen, bloom_set_contains(set, 201) AS there FROM remembered;
+SELECT i.keys FROM remembered, bloom_set_info(set) AS i;
+SELECT bloom_set_create('another', 1000);
+SELECT bloom_set_add('another', 1) AS new;
+ALTER SCHEMA "a%sb" RENAME TO :home;
+RESET search_path;
+SELECT bloom_set_add('another', 1) AS seen;
+DROP TABLE another;
+
+-- a set is made where its name says, whatever else has that name
+CREATE TEMP TABLE temporary (i int);
+SELECT bloom_set_create('public.temporary', 1000)::oid AS first, bloom_set_create('public.pg_class', 1000)::oid AS second \gset
+SELECT 'public.temporary'::regclass = :first AS the_set, 'public.pg_class'::regclass = :second AS the_other_set;
+SELECT obj_description('pg_temp.temporary'::regclass, 'pg_class') IS NULL AS no_comment,
+	   obj_description('pg_catalog.pg_class'::regclass, 'pg_class') IS NULL AS no_comment_either,
+	   obj_description('public.pg_class'::regclass, 'pg_class') AS comment;
+DROP TABLE public.pg_class, public.temporary, pg_temp.temporary;
+\set VERBOSITY terse
+-- fail: it exists
+SELECT bloom_set_create('remembered', 1000);
+\set VERBOSITY default
+
+-- an emptied set, in the transaction that filled it
+BEGIN;
+SELECT bloom_set_create('twice', 1000, seed => 1);
+SELECT count(bloom_set_add('twice', i)) FROM generate_series(1, 100) AS i;
+SAVEPOINT before;
+TRUNCATE twice;
+SELECT count(*) FILTER (WHERE bloom_set_add('twice', i)) AS new_again FROM generate_series(1, 100) AS i;
+ROLLBACK TO before;
+SELECT count(*) FILTER (WHERE bloom_set_add('twice', i)) AS new FROM generate_series(51, 150) AS i;
+ROLLBACK TO before;
+SELECT count(*) FILTER (WHERE bloom_set_add('twice', i)) AS new_once_more FROM generate_series(51, 150) AS i;
+TRUNCATE twice;
+SELECT count(*) FILTER (WHERE bloom_set_add('twice', i)) AS new_again FROM generate_series(1, 100) AS i;
+COMMIT;
+DROP TABLE twice;
+
+SET client_min_messages = warning;
+DROP SCHEMA house, "old house" CASCADE;
+DROP TABLE remembered;
+DROP FUNCTION ask(), run(int), run() CASCADE;
+DROP AGGREGATE state_of(int);
