@@ -1,0 +1,217 @@
+--
+-- Stored sets that grow, unlogged sets, and dedup by trigger
+--
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS bloomtype;
+RESET client_min_messages;
+SET timezone = 'UTC';
+SET intervalstyle = postgres;
+
+--
+-- Growth: from 1,000 to 300,000 keys at 1 %, in arrays and one by one.  Of the
+-- 300,000, at most one percent is lost while it grows, and of 200,000 absent
+-- keys at most 2,000 are imagined; 4.5 standard deviations more are 2,200.
+--
+SELECT bloom_set_create('growing', 1000, 0.01, seed => 1);
+SELECT sum(cardinality(bloom_set_add_all('growing', ARRAY(SELECT generate_series(n * 10000 + 1, n * 10000 + 9900))))) BETWEEN 29 * 9900 * 0.99 AND 29 * 9900 AS nearly_all_new
+FROM generate_series(0, 28) AS n;
+SELECT count(*) FILTER (WHERE bloom_set_add('growing', n * 10000 - i)) BETWEEN 2900 * 0.98 AND 2900 AS nearly_all_new
+FROM generate_series(1, 29) AS n, generate_series(0, 99) AS i;
+SELECT bloom_set_contains_all('growing', ARRAY(SELECT generate_series(1, 290000))) AS none_denied;
+SELECT bloom_set_missing('growing', ARRAY(SELECT generate_series(1, 290000))) AS none_missing;
+SELECT count(*) FILTER (WHERE bloom_set_contains('growing', -i)) BETWEEN 200 AND 2200 AS few_imagined
+FROM generate_series(1, 200000) AS i;
+SELECT capacity, keys BETWEEN 285000 AND 292000 AS keys, fp_prob_now BETWEEN 0.003 AND 0.01 AS rate_as_asked, shards, generations
+FROM bloom_set_info('growing');
+
+-- each generation has twice the shards of the last, and no shard is more than
+-- half full, or has more than its part of the rate: 1/2, 1/6, 1/12, ...
+CREATE TEMP VIEW shard AS
+SELECT generation, (bloom_info(filter)).*
+FROM (SELECT *, floor(log(2, shard / 2.0 + 1))::int AS generation FROM growing WHERE shard >= 0) AS s;
+SELECT generation, count(*) AS shards, min(hashes) AS hashes, max(hashes) = min(hashes) AS alike,
+	   max(fill) <= 0.5 AS half_full,
+	   max(fp_prob_now) <= 0.01 / ((generation + 1) * (generation + 2)) AS part_of_the_rate
+FROM shard WHERE generation < 8 GROUP BY generation ORDER BY generation;
+
+-- a test sees a key wherever it is, also among many, and one at a time
+SELECT bloom_set_contains('growing', 1) AS an_early_one, bloom_set_contains('growing', 289000) AS a_late_one;
+SELECT count(*) FILTER (WHERE NOT bloom_set_contains('growing', i)) AS denied FROM generate_series(1, 290000, 7) AS i;
+
+-- a rollback shrinks it again
+BEGIN;
+SELECT cardinality(bloom_set_add_all('growing', ARRAY(SELECT generate_series(1000001, 1100000)))) > 98500 AS most_new;
+ROLLBACK;
+SELECT keys < 292000 AS as_before FROM bloom_set_info('growing');
+SELECT count(*) FILTER (WHERE bloom_set_contains('growing', i)) BETWEEN 500 AND 1100 AS few_imagined FROM generate_series(1000001, 1100000) AS i;
+DROP TABLE growing CASCADE;
+
+-- the limits of what grows: parameters at which a shard cannot grow any more
+SELECT bloom_set_create('tiny', 10, 3e-13, seed => 1);
+SELECT shards, fp_prob FROM bloom_set_info('tiny');
+SELECT cardinality(bloom_set_add_all('tiny', ARRAY(SELECT generate_series(1, 20000)))) AS new;
+SELECT fp_prob_now <= fp_prob AS rate_as_asked, generations > 6 AS has_grown FROM bloom_set_info('tiny');
+DROP TABLE tiny;
+-- the last generation takes all, with a WARNING; there are few when a shard has
+-- 64 hashes from the beginning
+SELECT bloom_set_create('capped', 1000, 0.01, seed => 1);
+ALTER TABLE capped ALTER room SET DEFAULT
+	_bloom_set_room('1000'::bigint, '0.01'::float8, NULL::interval, 8, 1, '8512'::bigint, 64, '1'::bigint, true);
+SELECT cardinality(bloom_set_add_all('capped', ARRAY(SELECT generate_series(1, 60)))) AS new;
+SELECT cardinality(bloom_set_add_all('capped', ARRAY(SELECT generate_series(61, 200)))) AS new;
+SELECT bloom_set_contains_all('capped', ARRAY(SELECT generate_series(1, 200))) AS none_denied;
+DROP TABLE capped;
+
+--
+-- A set that forgets and grows: each slice starts where the last one ended
+--
+SELECT bloom_set_create('recent', 1000, 0.01, keep => '4 days', slices => 4, seed => 1);
+CREATE PROCEDURE add_a_day(day int, keys int) LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM bloom_set_add_all('recent', ARRAY(SELECT day * 100000 + i FROM generate_series(1, keys) AS i), '2020-01-01'::timestamptz + day * interval '1 day');
+END
+$$;
+CALL add_a_day(0, 20000);
+CALL add_a_day(1, 20000);
+CALL add_a_day(2, 20000);
+CALL add_a_day(3, 200);
+CALL add_a_day(4, 200);
+-- shards of the first generation: full, and then passed over (without bits);
+-- slices that are less than half full go back by a generation each
+SELECT slice, bool_and((i.f).bits IS NOT NULL) AS holds_keys, count(*) AS shards
+FROM (SELECT slice, bloom_info(filter) AS f FROM recent
+	  WHERE shard BETWEEN 0 AND (SELECT shards - 1 FROM bloom_set_params('recent')) AND slice < 'infinity') AS i
+GROUP BY slice ORDER BY slice;
+SELECT slice, keys, fp_prob_now <= fp_prob AS rate_as_asked, generations FROM bloom_set_info('recent', '2020-01-05');
+-- none is denied that is live, whichever day
+SELECT bool_and(bloom_set_contains_all('recent', ARRAY(SELECT day * 100000 + i FROM generate_series(1, CASE WHEN day < 3 THEN 20000 ELSE 200 END) AS i), '2020-01-05')) AS none_denied
+FROM generate_series(1, 4) AS day;
+SELECT count(*) FILTER (WHERE bloom_set_contains('recent', -i, '2020-01-05')) <= 1100 AS few_imagined FROM generate_series(1, 100000) AS i;
+SELECT bool_and(bloom_set_contains('recent', 200000 + i, '2020-01-05')) AS none_denied_one_by_one FROM generate_series(1, 20000, 10) AS i;
+DROP PROCEDURE add_a_day;
+DROP TABLE recent;
+
+--
+-- A seed: random, or as asked
+--
+SELECT bloom_set_create('one'), bloom_set_create('other'), bloom_set_create('seven', seed => 7);
+SELECT (SELECT seed FROM bloom_set_params('one')) <> (SELECT seed FROM bloom_set_params('other')) AS they_differ,
+	   (SELECT seed FROM bloom_set_params('seven')) AS seven;
+DROP TABLE one, other, seven;
+
+--
+-- Unlogged
+--
+SELECT bloom_set_create('cache', unlogged => true);
+SELECT relpersistence FROM pg_class WHERE oid = 'cache'::regclass;
+SELECT bloom_set_add('cache', 'a') AS new, bloom_set_add('cache', 'a') AS seen;
+DROP TABLE cache;
+
+--
+-- any, missing
+--
+SELECT bloom_set_create('texts', seed => 1);
+SELECT bloom_set_contains_any('texts', ARRAY['a', 'b']) AS none_in_an_empty_set, bloom_set_missing('texts', ARRAY['a', 'b', NULL, 'a']);
+SELECT bloom_set_add_all('texts', ARRAY['a', 'b']);
+SELECT bloom_set_contains_any('texts', ARRAY['x', 'b']) AS one_is, bloom_set_contains_any('texts', ARRAY['x', 'y']) AS none_is,
+	   bloom_set_contains_any('texts', ARRAY['x', NULL]) AS null_unless_decided, bloom_set_contains_any('texts', ARRAY['a', NULL]) AS decided,
+	   bloom_set_contains_any('texts', '{}'::text[]) AS none;
+SELECT bloom_set_missing('texts', ARRAY['x', 'a', NULL, 'y', 'x']), bloom_set_missing('texts', '{}'::text[]), bloom_set_missing('texts', NULL::text[]);
+-- fail
+SELECT bloom_set_missing('texts', ARRAY[1]);
+SELECT bloom_set_contains_any(NULL, ARRAY['a']);
+
+-- what call sites remember ends with what they see: the same expression, again
+-- and again in one function, while the set changes
+CREATE FUNCTION see(text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN bloom_set_contains('texts', $1); END $$;
+DO $$
+BEGIN
+	ASSERT see('a') AND see('b') AND NOT see('c');
+	PERFORM bloom_set_add('texts', 'c');
+	ASSERT see('c') AND see('a');
+	BEGIN
+		PERFORM bloom_set_add('texts', 'd');
+		ASSERT see('d') AND see('c');
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		ASSERT NOT see('d') AND see('c');
+	END;
+	ASSERT NOT see('d') AND see('c');
+	TRUNCATE texts;
+	ASSERT NOT see('c') AND NOT see('a');
+	PERFORM bloom_set_add('texts', 'e');
+	ASSERT see('e') AND NOT see('a');
+END
+$$;
+DROP FUNCTION see;
+
+--
+-- Dedup where rows arrive
+--
+CREATE SCHEMA shop;
+SELECT bloom_set_create('shop.seen', 1000, 1e-9, seed => 1);
+CREATE TABLE shop.event (id text, sent timestamptz, body text);
+CREATE TRIGGER dedup BEFORE INSERT ON shop.event FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id');
+-- the set of that name in the search path is another
+SELECT bloom_set_create('seen', seed => 1);
+INSERT INTO shop.event VALUES ('a', NULL, '1'), ('b', NULL, '2'), ('a', NULL, '3'), (NULL, NULL, '4'), (NULL, NULL, '5') RETURNING id, body;
+INSERT INTO shop.event SELECT chr(97 + i % 4), NULL, i + 5 FROM generate_series(1, 20) AS i RETURNING id, body;
+COPY shop.event (id, body) FROM stdin;
+d	26
+e	27
+e	28
+\.
+BEGIN;
+INSERT INTO shop.event VALUES ('f', NULL, '29') RETURNING id;
+ROLLBACK;
+INSERT INTO shop.event VALUES ('f', NULL, '30') RETURNING id;
+SELECT id, body FROM shop.event ORDER BY body::int;
+SELECT (SELECT keys FROM bloom_set_info('shop.seen')) AS keys, (SELECT keys FROM bloom_set_info('public.seen')) AS keys_of_the_other;
+
+-- a clock in the rows
+SELECT bloom_set_create('shop.daily', 1000, 1e-9, keep => '1 day', slices => 4, seed => 1);
+CREATE TABLE shop.message (id int, sent timestamptz);
+CREATE TRIGGER dedup BEFORE INSERT ON shop.message FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('shop.daily', 'id', 'sent');
+INSERT INTO shop.message VALUES (1, '2020-01-01 00:00'), (1, '2020-01-01 12:00'), (1, '2020-01-02 00:00'), (1, '2020-01-02 06:00') RETURNING *;
+-- fail
+INSERT INTO shop.message VALUES (2, NULL);
+INSERT INTO shop.message VALUES (2, 'infinity');
+
+-- who inserts needs the privileges to add
+CREATE ROLE regress_bloom_clerk;
+GRANT USAGE ON SCHEMA shop TO regress_bloom_clerk;
+GRANT INSERT ON shop.event TO regress_bloom_clerk;
+SET ROLE regress_bloom_clerk;
+-- fail
+INSERT INTO shop.event VALUES ('g', NULL, '31');
+RESET ROLE;
+GRANT SELECT, INSERT, UPDATE ON shop.seen TO regress_bloom_clerk;
+SET ROLE regress_bloom_clerk;
+INSERT INTO shop.event VALUES ('g', NULL, '31'), ('a', NULL, '32');
+RESET ROLE;
+SELECT id, body FROM shop.event WHERE body::int > 30;
+DROP OWNED BY regress_bloom_clerk;
+DROP ROLE regress_bloom_clerk;
+
+-- fail, all of these
+DROP TRIGGER dedup ON shop.event;
+CREATE FUNCTION try(arguments text, whenever text DEFAULT 'BEFORE INSERT') RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TRIGGER dedup %s ON shop.event FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup(%s)', whenever, arguments);
+	INSERT INTO shop.event VALUES ('z', NULL, '33');
+	UPDATE shop.event SET body = '34' WHERE id = 'g';
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END
+$$;
+SELECT try('') AS none, try('''seen''') AS one, try('''seen'', ''id'', ''sent'', ''more''') AS four;
+SELECT try('''nowhere'', ''id''') AS no_set, try('''nowhere.seen'', ''id''') AS no_schema, try('''event'', ''id''') AS no_set_but_a_table;
+SELECT try('''seen'', ''nothing''') AS no_key, try('''seen'', ''id'', ''nothing''') AS no_time, try('''seen'', ''id'', ''body''') AS a_text;
+SELECT try('''seen'', ''id''', 'AFTER INSERT') AS after_insert, try('''seen'', ''id''', 'BEFORE UPDATE') AS before_update;
+SELECT bloom_set_dedup();
+
+SET client_min_messages = warning;
+DROP SCHEMA shop CASCADE;
+DROP TABLE seen, texts;
+DROP FUNCTION try;
