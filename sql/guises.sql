@@ -1,0 +1,149 @@
+--
+-- Guises: a key that was added is found in every form that is equal to it
+--
+-- Two equal values and a third, for every built-in type with a default btree
+-- or hash operator class, as this server's catalog has them: a type that
+-- nobody thought of makes this test fail.  Filters are in keys form here, so
+-- that nothing is found by chance.
+--
+
+CREATE TYPE guise_mood AS ENUM ('sad', 'ok');
+CREATE TYPE guise_pair AS (a numeric, b text);
+CREATE TYPE guise_nested AS (p guise_pair, m guise_mood[]);
+CREATE TYPE guise_range AS RANGE (subtype = numeric);
+CREATE DOMAIN guise_domain AS numeric CHECK (VALUE < 100);
+CREATE TYPE guise_of_domain AS (d guise_domain);
+
+CREATE TEMPORARY TABLE guises (type text, one text, other text, third text);
+INSERT INTO guises VALUES
+	('int2', '5', '05', '-5'), ('int4', '5', '05', '-5'), ('int8', '5', '05', '4294967301'),
+	('float4', '0', '-0', '1e-45'), ('float8', '0', '-0', '5e-324'), ('float8', 'NaN', '-NaN', 'Infinity'),
+	('numeric', '1.5', '1.5000', '15'), ('numeric', '10000', '1e4', '1'), ('numeric', '0', '-0.00', 'NaN'),
+	('money', '1', '1.00', '2'), ('bool', 'true', 'yes', 'false'), ('"char"', 'a', 'abc', 'b'),
+	('text', 'a', 'a', 'a '), ('varchar', 'a', 'a', 'A'), ('bpchar', 'a', 'a  ', 'A'), ('char(7)', 'a', 'a  ', 'A'),
+	('name', 'a', 'a', 'A'), ('bytea', '\x6100', 'a\000', '\x61'),
+	('date', '2000-01-01', '1 January 2000', '1999-12-31'), ('time', '12:00', '12:00:00.000', '12:00:00.000001'),
+	('timestamp', '2000-01-01 24:00', '2000-01-02 00:00', '2000-01-01 00:00'),
+	('timestamptz', '2000-01-01 12:00+00', '2000-01-01 14:00+02', '2000-01-01 12:00+02'),
+	('timetz', '12:00+02', '12:00:00+02:00', '10:00+00'),
+	('interval', '1 month', '30 days', '31 days'), ('interval', '1 day', '24:00', '-1 day'),
+	('interval', '-1 month 1 day', '-29 days', '29 days'), ('interval', '1 day -24:00', '0', '1 microsecond'),
+	('uuid', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{A0EEBC999C0B4EF8BB6D6BB9BD380A11}', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12'),
+	('inet', '10.0.0.1', '10.0.0.1/32', '10.0.0.1/8'), ('inet', '::1', '0:0::1/128', '0.0.0.1'),
+	('cidr', '10.0.0.0/8', '10/8', '10.0.0.0/9'),
+	('macaddr', '08:00:2b:01:02:03', '08002b-010203', '08:00:2b:01:02:04'),
+	('macaddr8', '08:00:2b:ff:fe:01:02:03', '08:00:2b:01:02:03', '08:00:2b:01:02:03:04:05'),
+	('bit', '1', 'B1', '0'), ('bit(12)', 'xa10', 'b101000010000', 'xa11'), ('varbit', 'xa0', '10100000', '101'),
+	('oid', '5', '05', '6'), ('regtype', 'int4', 'integer', 'int8'), ('regproc', 'bloom_union_agg', 'bloom_union_agg', 'bloom_intersect_agg'),
+	('regprocedure', 'abs(int4)', 'abs(integer)', 'abs(int8)'), ('regoper', '||/', '||/', '|/'), ('regoperator', '+(int4,int4)', '+(integer,integer)', '+(int8,int8)'),
+	('regclass', 'pg_class', 'pg_catalog.pg_class', 'pg_type'), ('regconfig', 'simple', 'pg_catalog.simple', 'english'),
+	('regdictionary', 'simple', 'pg_catalog.simple', 'english_stem'), ('regrole', '10', '00010', '0'), ('regnamespace', 'pg_catalog', '"pg_catalog"', 'public'),
+	('regcollation', '"C"', 'pg_catalog."C"', '"POSIX"'), ('regdatabase', '1', '01', '2'),
+	('xid', '5', '05', '6'), ('xid8', '5', '05', '4294967301'), ('cid', '5', '05', '6'), ('tid', '(1,2)', '(01,02)', '(2,1)'),
+	('pg_lsn', '1/A', '01/0A', '0/A'), ('oid8', '5', '05', '6'),
+	('jsonb', '{"a": 1, "bb": [2.0]}', '{"bb": [2], "a": 1.00, "a": 1}', '{"a": 1, "bb": 2}'),
+	('jsonb', '[]', ' [ ] ', '[[]]'), ('jsonb', '5', '5.0', '[5]'), ('jsonb', '"a"', '"\u0061"', '["a"]'), ('jsonb', '{}', '{ }', '[]'),
+	('tsvector', 'b:2A,1 a', $$'a' 'b':1,2A$$, 'a:1 b:2A,1'), ('tsquery', 'a & b', '(a) & (b)', 'a | b'),
+	-- by its =, weights and prefixes do not count
+	('tsquery', 'a:A', 'a:*', 'b'),
+	('int2vector', '1 2', ' 1  2', '2 1'), ('oidvector', '1 2', ' 1  2', '1 2 0'),
+	('int4[]', '{1,NULL}', '{01, null}', '{1}'), ('int4[]', '{1}', '[1:1]={1}', '[0:0]={1}'), ('int4[]', '{}', ' { } ', '{NULL}'),
+	('int4[]', '{{1,2}}', '{ {01,02} }', '{{1},{2}}'), ('text[]', '{a,""}', '{"a",""}', '{a,NULL}'), ('bpchar[]', '{a}', '{"a "}', '{b}'),
+	('numeric[]', '{1.0}', '{1}', '{10}'), ('jsonb[]', '{"1.0"}', '{1}', '{10}'), ('interval[]', '{1 mon}', '{30 d}', '{31 d}'),
+	('int4range', '[1,5)', '[1,4]', '[1,5]'), ('int4range', 'empty', '[1,1)', '[1,1]'), ('int8range', '(,5)', '(,4]', '(,5]'), ('int8range', '(,)', '[,]', '(,0)'),
+	('numrange', '[1.0,2)', '[1,2.00)', '[1,2]'), ('tsrange', '[2000-01-01,)', '[2000-01-01 00:00,]', '(2000-01-01,)'),
+	('tstzrange', '[2000-01-01 12:00+00,)', '[2000-01-01 13:00+01,)', '[2000-01-01 13:00+00,)'), ('daterange', '[2000-01-01,2000-01-01]', '[2000-01-01,2000-01-02)', '[2000-01-01,infinity)'),
+	('int4multirange', '{[1,3),[3,5)}', '{[1,4]}', '{[1,2),[3,5)}'), ('int8multirange', '{}', '{[1,1)}', '{(,)}'), ('nummultirange', '{[1.0,2)}', '{[1,2.0)}', '{[1,2]}'),
+	('tsmultirange', '{[2000-01-01,)}', '{[2000-01-01 00:00,]}', '{}'), ('tstzmultirange', '{[2000-01-01 12:00+00,)}', '{[2000-01-01 13:00+01,)}', '{}'),
+	('datemultirange', '{[2000-01-01,2000-01-01]}', '{[2000-01-01,2000-01-02)}', '{}'),
+	('guise_mood', 'sad', 'sad', 'ok'), ('guise_mood[]', '{sad,ok}', '{"sad","ok"}', '{ok,sad}'),
+	('guise_pair', '(1.0,a)', '(1,"a")', '(1,)'), ('guise_pair', '(,)', ' (,)', '(0,)'), ('guise_pair[]', '{"(1.0,a)"}', '{"(1,a)"}', '{"(1,b)"}'),
+	('guise_nested', '("(1.0,a)","{ok}")', '("(1,a)",{ok})', '("(1,a)",{})'), ('guise_range', '[1.0,2]', '[1,2.0]', '[1,2)'),
+	('guise_domain', '1.0', '1', '10'), ('guise_domain[]', '{1.0}', '{1}', '{10}'), ('guise_of_domain', '(1.0)', '(1)', '(10)');
+INSERT INTO guises VALUES
+	('aclitem', format('=rw/%I', current_user), format('=wr/%I', current_user), format('=r*w/%I', current_user));
+-- not all servers have all of these types
+DELETE FROM guises WHERE to_regtype(type) IS NULL;
+
+-- Do the type itself and the filter say the same of a pair?
+CREATE FUNCTION pg_temp.same(one text, other text, OUT by_type boolean, OUT by_filter boolean) LANGUAGE plpgsql AS
+$$
+BEGIN
+	EXECUTE format('SELECT (SELECT %s) = (SELECT %s), bloom_add(bloom_empty(10), %1$s) @> %2$s', one, other)
+		INTO by_type, by_filter;
+END
+$$;
+
+-- Alone, in an array, in a row, in a row in an array, beside others: this is
+-- about what an item in another value is.
+CREATE TEMPORARY TABLE verdicts AS
+SELECT g.type, shape, one, other, third, equal.*, different.by_type AS different_by_type, different.by_filter AS different_by_filter
+FROM guises AS g,
+	 unnest('{%s,ARRAY[%s],ROW(%s),ARRAY[ROW(%s)],"(NULL::int, %s, ''x''::text)"}'::text[]) AS shape,
+	 pg_temp.same(format(shape, format('%L::%s', one, type)), format(shape, format('%L::%s', other, type))) AS equal,
+	 pg_temp.same(format(shape, format('%L::%s', one, type)), format(shape, format('%L::%s', third, type))) AS different;
+
+-- these are three different values for the filter where they are for the type
+SELECT * FROM verdicts
+WHERE (by_type, by_filter, different_by_type, different_by_filter) IS DISTINCT FROM (true, true, false, false);
+SELECT count(DISTINCT type) >= 70 AS most_types, count(*) >= 400 AS pairs FROM verdicts;
+
+-- Every type with a default operator class, its own or by an implicit cast
+-- that changes nothing, has a row above.  These have no input: nobody has keys
+-- of them.
+SELECT t.oid::regtype AS untested
+FROM pg_type AS t
+WHERE t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AND t.typcategory <> 'A' AND
+	  EXISTS (SELECT FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = opcmethod
+			  WHERE opcdefault AND amname IN ('btree', 'hash') AND
+					(opcintype = t.oid OR opcintype = 'anyrange'::regtype AND typtype = 'r' OR opcintype = to_regtype('anymultirange') AND typtype = 'm' OR
+					 EXISTS (SELECT FROM pg_cast
+							 WHERE castsource = t.oid AND casttarget = opcintype AND castmethod = 'b' AND castcontext = 'i'))) AND
+	  t.typname NOT IN ('pg_node_tree', 'pg_ndistinct', 'pg_dependencies', 'pg_mcv_list', 'pg_brin_bloom_summary', 'pg_brin_minmax_multi_summary') AND
+	  NOT EXISTS (SELECT FROM guises WHERE to_regtype(type) = t.oid);
+
+-- Types that compare with each other are found in each other's filters.
+SELECT pair[1] AS one, pair[2] AS other, (pg_temp.same(pair[1], pair[2])).*, (pg_temp.same(pair[2], pair[1])).by_filter AS swapped
+FROM (VALUES (ARRAY['5::int2', '5::int8']), (ARRAY['1.5::float4', '1.5::float8']), (ARRAY[$$'a'::char(3)$$, $$'a'::text$$]),
+			 (ARRAY[$$'a'::name$$, $$'a'::varchar$$]), (ARRAY[$$'10.0.0.0/8'::inet$$, $$'10.0.0.0/8'::cidr$$]),
+			 (ARRAY[$$B'101'::bit(3)$$, $$B'101'::varbit$$]), (ARRAY[$$'pg_class'::regclass$$, $$1259::oid$$]),
+			 (ARRAY[$$ROW(1::numeric, 'a'::text)$$, $$ROW(1.0, 'a')::guise_pair$$]),
+			 (ARRAY[$$ROW(ROW(1.0, 'a'::text), 2)$$, $$ROW(ROW(1, 'a')::guise_pair, 2)$$])) AS pairs (pair);
+-- and so do columns and elements, which SQL does not compare
+SELECT bloom_add(bloom_empty(10), (1::int2, 'a')) @> (1::int8, 'a'::name) AS columns,
+	   bloom_add(bloom_empty(10), ARRAY[1::int2]) @> ARRAY[1::int8] AS elements,
+	   bloom_add(bloom_empty(10), ARRAY['a'::char(9)]) @> ARRAY['a'] AS texts;
+
+-- Different values in one array, row or document have different bytes,
+-- wherever one ends and the next begins.
+WITH keys AS (
+	SELECT format('%L::text[]', k) AS key FROM unnest(ARRAY['{a,bc}', '{ab,c}', '{abc,""}', '{"",abc}', '{abc}', '{abc,NULL}', '{NULL,abc}', '{{abc}}', '[0:0]={abc}']) AS k
+	UNION ALL SELECT format('%L::guise_pair', k) FROM unnest(ARRAY['(1,)', '(,1)', '(1,"")', '(,"")', '(,)', '(0,)']) AS k
+	UNION ALL SELECT format('%L::jsonb', k) FROM unnest(ARRAY['{"a": "b", "c": "d"}', '{"a": "bc", "d": ""}', '["a", "b", "c", "d"]', '[["a", "b"], "c", "d"]', '[["a", "b", "c"], "d"]',
+															  '[["a"], ["b"]]', '[["a", "b"]]', '[[["a"]], "b"]', '{"a": {"b": 1}}', '{"a": {}, "b": 1}', '[null, 0]', '[false, 0]', '["0", 0]', '[0, ["0"]]']) AS k
+	UNION ALL SELECT format('%L::tsvector', k) FROM unnest(ARRAY['a b', 'ab', 'a:1 b', 'a b:1', 'a:1,2 b', 'a:1 b:2', 'a:1A b:2']) AS k
+	UNION ALL SELECT format('%L::int4range', k) FROM unnest(ARRAY['[1,2)', '[1,)', '(,1)', '(,)', 'empty', '[2,3)']) AS k
+)
+SELECT count(*) AS keys, count(*) FILTER (WHERE by_type) AS equal_by_type, count(*) FILTER (WHERE by_filter) AS equal_by_filter
+FROM (SELECT (pg_temp.same(a.key, b.key)).* FROM keys AS a, keys AS b
+	  WHERE split_part(a.key, '::', 2) = split_part(b.key, '::', 2) AND a.key <> b.key) AS pairs;
+
+-- An anonymous row's type comes from each value.
+SELECT bloom_add_all(bloom_empty(10), ARRAY[(1, 'a'), (2, 'b')]) @> (2, 'b') AS found,
+	   (bloom_info(bloom_add(bloom_empty(10), (1, NULL, (true, ARRAY[(1.5, now())]))))).key_type,
+	   (bloom_info(bloom_add(bloom_empty(10), ROW()))).key_type AS no_column,
+	   bloom_add(bloom_empty(10), (1, NULL::record)) @> (1, NULL::record) AS null_record;
+SELECT bloom_agg((i, 'a')) @> (3, 'a') AS row_aggregate FROM generate_series(1, 3) AS i;
+-- the same type of null after another value in the same call
+SELECT i, (bloom_info(bloom_add(bloom_empty(10), (1, CASE WHEN i <> 2 THEN (2, 3) END)))).key_type FROM generate_series(1, 3) AS i;
+SELECT i, (bloom_info(bloom_add(bloom_empty(10), CASE i WHEN 1 THEN (1, 2) WHEN 2 THEN ROW('a') ELSE (1, 2, 3) END))).key_type FROM generate_series(1, 4) AS i;
+
+-- fail: rows of another type
+SELECT bloom_add(bloom_add(bloom_empty(10), (1, 'a')), (1, 2));
+SELECT bloom_add(bloom_empty(10), (1, 'a')) @> (1, 'a', 2);
+SELECT bloom_add_all(bloom_empty(10), ARRAY[(1, 'a'), ROW(2)]);
+SELECT bloom_add(bloom_empty(10), ARRAY[(1, 'a'), ROW(2)]);
+SELECT bloom_agg(CASE WHEN i < 3 THEN (1, 'a') ELSE (i, i) END) FROM generate_series(1, 3) AS i;
+
+DROP TYPE guise_of_domain, guise_nested, guise_pair, guise_range, guise_mood;
+DROP DOMAIN guise_domain;
