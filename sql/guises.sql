@@ -144,6 +144,7 @@ SELECT bloom_add(bloom_empty(10), (1, 'a')) @> (1, 'a', 2);
 SELECT bloom_add_all(bloom_empty(10), ARRAY[(1, 'a'), ROW(2)]);
 SELECT bloom_add(bloom_empty(10), ARRAY[(1, 'a'), ROW(2)]);
 SELECT bloom_agg(CASE WHEN i < 3 THEN (1, 'a') ELSE (i, i) END) FROM generate_series(1, 3) AS i;
+SELECT bloom_seen(CASE WHEN i < 3 THEN (1, 'a') ELSE (i, i) END) OVER () FROM generate_series(1, 3) AS i;
 
 DROP TYPE guise_of_domain, guise_nested, guise_pair, guise_range, guise_mood;
 DROP DOMAIN guise_domain;

@@ -53,7 +53,7 @@ GROUP BY p ORDER BY p;
 -- them.  By the server's hash functions, which keep 32 bits of some types, there
 -- were as few as 515 hashes of 90,000 keys.  With 64 bits, two of 30,000 keys
 -- have the same once in 4 * 10^10 times; with 32 bits, once in ten, and so in
--- five of these fifty cases.
+-- ten of these hundred cases.
 CREATE FUNCTION pg_temp.distinct_hashes(expression text, content text) RETURNS bigint LANGUAGE plpgsql AS
 $$
 DECLARE

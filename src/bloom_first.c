@@ -398,6 +398,7 @@ MakeCall(FunctionCallInfo fcinfo)
 				 errhint("Use bloom_agg, or SELECT DISTINCT.")));
 
 	call = BloomMakeCallSite(fcinfo, 1, false, sizeof(FirstCall));
+	BloomInsistOnOneType(&call->hasher);
 	call->memory = BloomShare(fcinfo->flinfo->fn_mcxt,
 							  PG_ARGISNULL(0) ? 0 : PG_GETARG_INT32(0),
 							  sizeof(FirstMemory));

@@ -140,6 +140,19 @@ BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
 }
 
 /*
+ * BloomInsistOnOneType
+ *		From now on, an error if a key has another type than the one before.
+ *
+ * For a call that keeps hashes of its keys without a key type.  Only the types
+ * of rows can differ.
+ */
+static inline void
+BloomInsistOnOneType(BloomHasher *hasher)
+{
+	hasher->one_type = true;
+}
+
+/*
  * BloomKeyTypeWith
  *		The key type of a filter after a key of this hasher was added.
  */

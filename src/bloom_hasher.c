@@ -260,14 +260,22 @@ void
 BloomRefreshKeyType(BloomHasher *hasher)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(hasher->context);
-	const char *old = hasher->key_type.name;
+	BloomKeyType old = hasher->key_type;
 
 	BloomRefreshName(hasher);
 	hasher->key_type = BloomNamedKeyType(hasher->name);
 	hasher->is_stale = false;
 	MemoryContextSwitchTo(oldcontext);
-	if (old != NULL)
-		pfree(unconstify(char *, old));
+	if (old.id == 0)
+		return;
+	if (hasher->one_type && !BloomSameKeyType(&old, &hasher->key_type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("rows of types %s and %s are keys of one call",
+						BloomKeyTypeName(&old),
+						BloomKeyTypeName(&hasher->key_type)),
+				 errhint("Cast the columns, so that all rows have the same types.")));
+	pfree(unconstify(char *, old.name));
 }
 
 /* ----------------------------------------------------------------

@@ -94,6 +94,7 @@ typedef struct BloomHasher
 
 	/* whole keys */
 	bool		is_stale;		/* has a row type changed since the name? */
+	bool		one_type;		/* is it an error if the key type changes? */
 	StringInfoData buffer;		/* for the canonical bytes */
 } BloomHasher;
 

@@ -39,7 +39,10 @@ GetCall(FunctionCallInfo fcinfo)
 	SeenCall   *call = fcinfo->flinfo->fn_extra;
 
 	if (unlikely(call == NULL))
+	{
 		call = BloomMakeCallSite(fcinfo, 0, false, sizeof(SeenCall));
+		BloomInsistOnOneType(&call->hasher);
+	}
 	return call;
 }
 
