@@ -1,0 +1,268 @@
+#
+# Nothing of ours calls a function, operator, cast or type of somebody else.
+#
+# The extension is trusted: whoever may create a schema may have its install
+# script run by a superuser, in that schema.  So a name in the script that is
+# resolved could be captured there: pg_catalog is searched first, but a
+# function with the exact types of a call is a better match than pg_catalog's
+# own, if that is polymorphic or would need a cast.  Later, callers have any
+# search_path, and every name could be.
+#
+# So this fills a schema with decoys, each of which raises an error, first to
+# install the extension in it, and then to call everything with the schema
+# before pg_catalog.
+#
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('decoys');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE ROLE attacker LOGIN; CREATE DATABASE target; GRANT CREATE ON DATABASE target TO attacker');
+
+my @types = qw(text int4 int8 float8 numeric bool name oid regtype regclass
+  timestamptz interval bytea record text[] int4[] int8[]);
+
+# functions that make a decoy, and tell 1 if they could
+my $decoys = <<'SQL';
+SET client_min_messages = error;
+CREATE FUNCTION pg_temp.decoy(name text, arguments text) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format($decoy$
+		CREATE FUNCTION ext.%I(%s) RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''captured by a decoy of %s''; END'
+		$decoy$, name, arguments, name);
+	RETURN 1;
+EXCEPTION
+	-- types of arguments that no function in PL/pgSQL may have
+	WHEN invalid_function_definition OR feature_not_supported OR duplicate_function OR datatype_mismatch
+		OR undefined_object OR program_limit_exceeded OR reserved_name THEN
+		RETURN 0;
+END
+$$;
+CREATE FUNCTION pg_temp.decoy_operator(name text, l regtype, r regtype) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	arguments text := concat_ws(', ', l, r);
+	function text := 'decoy_' || md5(name || arguments);
+BEGIN
+	EXECUTE format('CREATE FUNCTION ext.%I(%s) RETURNS bool LANGUAGE plpgsql AS ''BEGIN RAISE EXCEPTION ''''captured by a decoy of %s''''; END''',
+				   function, arguments, replace(name, '%', '%%'));
+	EXECUTE format('CREATE OPERATOR ext.%s (%s RIGHTARG = %s, FUNCTION = ext.%I)', name, 'LEFTARG = ' || l || ',', r, function);
+	RETURN 1;
+EXCEPTION
+	WHEN invalid_function_definition OR feature_not_supported OR duplicate_function OR insufficient_privilege THEN
+		RETURN 0;
+END
+$$;
+SQL
+
+#
+# Decoys for the install script
+#
+# What it calls: every name in it that is one of a function of the server's,
+# with arguments of all of the types above; and all operators between them.
+#
+my $script = slurp_file('bloomtype--1.0.sql');
+my %words = map { $_ => 1 } $script =~ /\b([a-z_][a-z_0-9]*)\s*\(/g;
+# what a loop over the server's own catalogs would use
+$words{$_} = 1 foreach qw(unnest format array_agg string_agg quote_ident generate_series);
+my $words = join ',', map { "'$_'" } sort keys %words;
+my $type_list = join ',', map { "'$_'" } @types;
+
+my $made = $node->safe_psql('target', <<"SQL", extra_params => [ '-U', 'attacker' ]);
+CREATE SCHEMA ext;
+$decoys
+WITH type AS (
+	SELECT unnest(ARRAY[$type_list]) AS t
+), arguments AS (
+	SELECT '' AS a
+	UNION ALL SELECT t FROM type
+	UNION ALL SELECT l.t || ', ' || r.t FROM type AS l, type AS r
+	UNION ALL SELECT 'text, text, ' || t FROM type
+	UNION ALL SELECT 'text, text, text, ' || t FROM type
+	UNION ALL SELECT 'text, text, text, text, text'
+)
+SELECT 'functions', sum(pg_temp.decoy(proname, a)) > 1000
+FROM (SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
+	  WHERE pronamespace = 'pg_catalog'::regnamespace AND proname IN ($words)) AS p, arguments;
+-- every other polymorphic function, as one for text, integers, or arrays of them
+SELECT 'polymorphic', sum(pg_temp.decoy(proname, arguments)) > 100
+FROM (SELECT DISTINCT proname::text, replace(replace(replace(replace(replace(replace(
+				pg_catalog.oidvectortypes(proargtypes),
+				'anyarray', t || '[]'), 'anycompatiblearray', t || '[]'), 'anyelement', t), 'anycompatible', t), 'anynonarray', t), '"any"', t) AS arguments
+	  FROM pg_catalog.pg_proc, unnest(ARRAY['text', 'int4', 'int8', 'regtype']) AS t
+	  WHERE pronamespace = 'pg_catalog'::regnamespace
+	    AND pg_catalog.oidvectortypes(proargtypes) ~ 'any') AS p
+WHERE arguments !~ 'any';
+SELECT 'operators', sum(pg_temp.decoy_operator(oprname, l.t::regtype, r.t::regtype)) > 1000
+FROM (SELECT DISTINCT oprname FROM pg_catalog.pg_operator
+	  WHERE oprname IN ('=', '<>', '<', '>', '<=', '>=', '||', '+', '-', '*', '/', '\@>', '<\@', '&', '|', '~', '!~')) AS o,
+	 unnest(ARRAY[$type_list]) AS l (t), unnest(ARRAY[$type_list]) AS r (t);
+SQL
+is($made, "functions|t\npolymorphic|t\noperators|t", 'the decoys are there');
+$node->safe_psql('target', <<"SQL", extra_params => [ '-U', 'attacker' ]);
+SET search_path = pg_catalog;
+@{[ map { "CREATE DOMAIN ext.$_ AS boolean;\n" } qw(text int2 int4 int8 float8 uuid bytea numeric date timestamp timestamptz internal cstring oid regclass anyelement anycompatible) ]}
+SQL
+
+# the decoys work: this is what a loop in the script did
+my ($status, $stdout, $stderr) = $node->psql('target', <<'SQL', extra_params => [ '-U', 'attacker' ]);
+SET search_path = ext, pg_temp;
+SELECT unnest('{int2,int4}'::text[]);
+SQL
+like($stderr, qr/captured by a decoy of unnest/, 'a call by an unqualified name is captured');
+($status, $stdout, $stderr) = $node->psql('target', <<'SQL', extra_params => [ '-U', 'attacker' ]);
+SET search_path = ext, pg_temp;
+SELECT 1::int4 - 0.5::float8;
+SQL
+like($stderr, qr/captured by a decoy of -/, 'and so is an operator that would need a cast');
+
+($status, $stdout, $stderr) = $node->psql('target', 'CREATE EXTENSION bloomtype SCHEMA ext', extra_params => [ '-U', 'attacker' ]);
+is($stderr, '', 'a role that may create a schema installs the extension among decoys');
+
+is( $node->safe_psql('target', <<'SQL'), '', 'no object of the extension is made of a decoy');
+SELECT pg_describe_object(r.refclassid, r.refobjid, 0)
+FROM pg_depend AS d
+	 JOIN pg_depend AS r ON r.classid = d.classid AND r.objid = d.objid AND r.deptype = 'n'
+	 LEFT JOIN pg_depend AS own ON own.classid = r.refclassid AND own.objid = r.refobjid AND own.deptype IN ('e', 'i')
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomtype')
+  AND r.refclassid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass)
+  AND own.objid IS NULL
+SQL
+
+#
+# Decoys for every call
+#
+# With the schema before pg_catalog, a decoy with pg_catalog's own signature is
+# chosen; so now there is one for all that is in pg_catalog, relations as well.
+#
+is($node->safe_psql('target', <<"SQL"), "functions|t\nrelations|t", 'decoys of everything');
+$decoys
+SELECT 'functions', sum(pg_temp.decoy(proname, pg_catalog.oidvectortypes(proargtypes))) > 1000
+FROM pg_catalog.pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace;
+DO \$\$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT oprname, oprleft::regtype AS l, oprright::regtype AS r FROM pg_operator
+			 WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprleft <> 0
+			   -- these need types that a body cannot have
+	LOOP
+		PERFORM pg_temp.decoy_operator(r.oprname, r.l, r.r);
+	END LOOP;
+	FOR r IN SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relkind IN ('r', 'v')
+	LOOP
+		EXECUTE format('CREATE VIEW ext.%I AS SELECT 1 / (random() * 0)::int AS captured', r.relname);
+	END LOOP;
+END
+\$\$;
+SELECT 'relations', count(*) > 100 FROM pg_class WHERE relnamespace = 'ext'::regnamespace;
+SQL
+
+# A call of every public function, by name.  Operators, casts and input and
+# output are below.  Each is a query that returns true.
+my %calls = (
+	best_params => q{(ext.best_params(0.01)).k OPERATOR(pg_catalog.=) 5},
+	bloom_params => q{(ext.bloom_params(1000, 0.01)).hashes OPERATOR(pg_catalog.=) 5},
+	bloom_fp_prob => q{ext.bloom_fp_prob(10, 5) OPERATOR(pg_catalog.=) ext.bloom_fp_prob(10, 5) AND ext.bloom_fp_prob(f) IS NOT NULL},
+	bloom_empty => q{ext.bloom_is_empty(ext.bloom_empty(100))},
+	bloom_shape => q{ext.bloom_is_empty(ext.bloom_shape(100, 3))},
+	bloom_add => q{ext.bloom_contains(ext.bloom_add(ext.bloom_empty(100), 5), 5)},
+	bloom_add_all => q{ext.bloom_contains(ext.bloom_add_all(ext.bloom_empty(100), ARRAY['a', 'b']), 'b')},
+	bloom_insert => q{(ext.bloom_insert(f, ARRAY[1, 1000])).fresh IS NOT NULL},
+	bloom_contains => q{ext.bloom_contains(f, 1)},
+	bloom_contains_all => q{ext.bloom_contains_all(f, ARRAY[1, 2])},
+	bloom_contains_any => q{ext.bloom_contains_any(f, ARRAY[1, 1000])},
+	bloom_superset => q{ext.bloom_superset(f, f)},
+	bloom_subset => q{ext.bloom_subset(f, f)},
+	bloom_union => q{ext.bloom_contains(ext.bloom_union(f, f), 1)},
+	bloom_intersect => q{ext.bloom_contains(ext.bloom_intersect(f, f), 1)},
+	bloom_fit => q{ext.bloom_contains(ext.bloom_fit(f, 0.01), 1)},
+	bloom_cardinality => q{ext.bloom_cardinality(f) IS NOT NULL},
+	bloom_union_cardinality => q{ext.bloom_union_cardinality(f, f) IS NOT NULL},
+	bloom_intersect_cardinality => q{ext.bloom_intersect_cardinality(f, f) IS NOT NULL},
+	bloom_jaccard => q{ext.bloom_jaccard(f, f) IS NOT NULL},
+	bloom_is_empty => q{NOT ext.bloom_is_empty(f)},
+	bloom_info => q{(ext.bloom_info(f)).representation IS NOT NULL},
+	bloom_union_agg => q{(SELECT ext.bloom_contains(ext.bloom_union_agg(f), 1))},
+	bloom_intersect_agg => q{(SELECT ext.bloom_contains(ext.bloom_intersect_agg(f), 1))},
+	bloom_seen => q{ext.bloom_seen(1) OVER () IS NOT NULL AND ext.bloom_seen(1, 10, 0.01) OVER () IS NOT NULL},
+	bloom_agg => undef,		# each of them, below
+	bloom_set_room => undef,	# the default of a set's column, used by bloom_set_create
+	bloom_set_put => undef,		# used by bloom_set_add
+	bloom_set_lacks => undef,	# used by bloom_set_add
+	bloom_set_create => q{ext.bloom_set_create('kept', 1000) IS NOT NULL AND ext.bloom_set_create('forgetting', 1000, 0.01, '1 day') IS NOT NULL},
+	bloom_set_add => q{ext.bloom_set_add('ext.kept', 5) AND ext.bloom_set_add('ext.forgetting', 'a')},
+	bloom_set_add_all => q{ext.bloom_set_add_all('ext.kept', ARRAY[6, 7]) IS NOT NULL},
+	bloom_set_contains => q{ext.bloom_set_contains('ext.kept', 5)},
+	bloom_set_contains_all => q{ext.bloom_set_contains_all('ext.kept', ARRAY[5, 6])},
+	bloom_set_expire => q{ext.bloom_set_expire('ext.forgetting') IS NOT NULL},
+	bloom_set_params => q{(ext.bloom_set_params('ext.kept')).capacity IS NOT NULL},
+	bloom_set_info => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM ext.bloom_set_info('ext.forgetting'))},
+);
+my @order = sort { ($b eq 'bloom_set_create') <=> ($a eq 'bloom_set_create') || $a cmp $b } keys %calls;
+
+# every function has a call here, and every call a function
+my $ours = q{FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_depend AS d ON d.objid = p.oid
+	WHERE d.classid = 'pg_proc'::regclass AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
+	  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomtype')};
+my $public = $node->safe_psql('target', qq{SELECT DISTINCT proname COLLATE "C" $ours AND proname NOT LIKE E'\\\\_%' ORDER BY 1});
+is($public, join("\n", sort keys %calls), 'every public function is called here');
+
+my $first = "SET search_path = ext, pg_catalog, pg_temp;\n";
+sub returns_true
+{
+	my ($what, $query) = @_;
+	my ($rc, $out, $err) = $node->psql('target', $first . $query);
+	is("$out$err", 't', $what);
+	return;
+}
+
+foreach my $name (grep { defined $calls{$_} } @order)
+{
+	returns_true($name, "SELECT $calls{$name} FROM (SELECT ext.bloom_agg(i) AS f FROM pg_catalog.generate_series(1, 100) AS i) AS s");
+}
+
+# bloom_agg: a call of each
+my %key = (
+	int2 => q{'5'}, int4 => q{'5'}, int8 => q{'5'}, text => q{'a'}, numeric => q{'5'}, float8 => q{'5'}, bytea => q{'a'},
+	uuid => q{'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'}, date => q{'2026-01-01'}, timestamp => q{'2026-01-01'}, timestamptz => q{'2026-01-01'},
+	anyelement => q{'t'}, record => q{'t'});
+my @rest = ('', ', 0.01', ', 1000, 0.01', ', ext.bloom_empty(100)');
+foreach my $signature (split /\n/, $node->safe_psql('target', qq{
+	SELECT (SELECT typname FROM pg_type AS t WHERE t.oid = proargtypes[0]), proargtypes[1] = (SELECT oid FROM pg_type WHERE typname = 'bloom'), pronargs $ours AND proname = 'bloom_agg' ORDER BY 1, 2, 3}))
+{
+	my ($type, $into, $nargs) = split /[|]/, $signature;
+	my $key = exists $key{$type} ? $key{$type} . '::pg_catalog.' . ($type eq 'anyelement' || $type eq 'record' ? 'bool' : $type) : "no value of type $type";
+	my $rest = ($into // '') eq 't' ? $rest[3] : $rest[ $nargs == 1 ? 0 : $nargs == 2 ? 1 : 2 ];
+	returns_true("bloom_agg($type$rest)", "SELECT ext.bloom_contains(ext.bloom_agg($key$rest), $key)");
+}
+
+# operators, casts, input and output
+foreach my $expression (
+	'f OPERATOR(ext.@>) 1', '1 OPERATOR(ext.<@) f', 'f OPERATOR(ext.=) f', 'NOT f OPERATOR(ext.<>) f',
+	'(f OPERATOR(ext.|) f) OPERATOR(ext.@>) 1', '(f OPERATOR(ext.&) f) OPERATOR(ext.@>) 1',
+	'f::pg_catalog.bytea::ext.bloom OPERATOR(ext.=) f', 'f::pg_catalog.text::ext.bloom OPERATOR(ext.=) f',
+	'(SELECT pg_catalog.count(*) FROM (SELECT DISTINCT f) AS d) OPERATOR(pg_catalog.=) 1')
+{
+	returns_true($expression, "SELECT $expression FROM (SELECT ext.bloom_agg(i) AS f FROM pg_catalog.generate_series(1, 100) AS i) AS s");
+}
+is( $node->safe_psql('target', q{
+	SELECT count(*) FROM pg_operator AS o JOIN pg_depend AS d ON d.objid = o.oid
+	WHERE d.classid = 'pg_operator'::regclass AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass}),
+	6, 'these are all operators');
+
+# the estimators
+returns_true('estimates', q{
+	CREATE TABLE ext.numbers AS SELECT i FROM pg_catalog.generate_series(1, 1000) AS i;
+	ANALYZE ext.numbers;
+	EXPLAIN SELECT FROM ext.numbers WHERE ext.bloom_empty(10) OPERATOR(ext.@>) i AND i OPERATOR(ext.<@) ext.bloom_shape(64, 1)
+		AND ext.bloom_contains(ext.bloom_empty(10), i) \g /dev/null
+	SELECT true});
+
+$node->stop;
+done_testing();
