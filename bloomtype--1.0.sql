@@ -45,7 +45,7 @@ CREATE FUNCTION _bloom_from_bytea(bytea) RETURNS bloom
 COMMENT ON FUNCTION _bloom_from_bytea(bytea) IS 'the filter that has these bytes; invalid bytes are error 22P03';
 
 CREATE CAST (bloom AS bytea) WITH FUNCTION _bloom_to_bytea(bloom);
-COMMENT ON CAST (bloom AS bytea) IS 'the bytes of a filter, as docs/format.md describes them';
+COMMENT ON CAST (bloom AS bytea) IS 'the bytes of a filter, as docs/format.md describes them; equal filters of different form may differ';
 
 CREATE CAST (bytea AS bloom) WITH FUNCTION _bloom_from_bytea(bytea);
 COMMENT ON CAST (bytea AS bloom) IS 'the filter that has these bytes; invalid bytes are error 22P03';
@@ -60,12 +60,12 @@ CREATE FUNCTION best_params(fp_prob float8, OUT k int, OUT bits_per_key int,
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION best_params(float8) IS 'the smallest whole number of bits per key (1 to 64) that reaches fp_prob, the smallest number k of hashes that then still does, and the rate that they give, up to 0.3 % above fp_prob where the published table rounds; error 22023 unless 4.43e-14 <= fp_prob < 1';
 
-CREATE FUNCTION bloom_params(capacity bigint, fp_prob float8 DEFAULT 0.01,
+CREATE FUNCTION bloom_params(capacity float8, fp_prob float8 DEFAULT 0.01,
 							 OUT bits bigint, OUT hashes int, OUT bytes bigint,
 							 OUT fp_prob float8)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_params(bigint, float8) IS 'the shape of the filter that bloom_empty(capacity, fp_prob) builds: bits, hashes per key, size in bytes when it is full, and its rate at capacity';
+COMMENT ON FUNCTION bloom_params(float8, float8) IS 'the shape of the filter that bloom_empty(capacity, fp_prob) builds: bits, hashes per key, size in bytes when it is full, and its rate at capacity';
 
 CREATE FUNCTION bloom_fp_prob(bits_per_key float8, hashes int) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -75,10 +75,10 @@ COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate 
 --							CONSTRUCTION
 -- ----------------------------------------------------------------
 
-CREATE FUNCTION bloom_empty(capacity bigint, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
+CREATE FUNCTION bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_empty(bigint, float8, bigint) IS 'empty filter for capacity distinct keys (1 to 2^32 divided by the bits per key) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined';
+COMMENT ON FUNCTION bloom_empty(float8, float8, bigint) IS 'empty filter for capacity distinct keys (any number from 1 to 2^32 divided by the bits per key, rounded up) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined';
 
 CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0)
 	RETURNS bloom
@@ -99,7 +99,7 @@ COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with
 CREATE FUNCTION bloom_insert(filter bloom, keys anycompatiblearray, OUT filter bloom, OUT fresh anycompatiblearray)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in order, each once';
+COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in order, each once; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
@@ -123,7 +123,7 @@ COMMENT ON FUNCTION _bloom_contains_support(internal) IS 'planner support functi
 CREATE FUNCTION bloom_contains(filter bloom, key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
-COMMENT ON FUNCTION bloom_contains(bloom, anycompatible) IS 'false: the key was certainly never added; true: it probably was';
+COMMENT ON FUNCTION bloom_contains(bloom, anycompatible) IS 'false: the key was certainly never added; true: it probably was; equal filters of different form may differ';
 
 CREATE FUNCTION _bloom_contained(key anycompatible, filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
@@ -132,23 +132,23 @@ COMMENT ON FUNCTION _bloom_contained(anycompatible, bloom) IS 'false: the key wa
 
 CREATE FUNCTION bloom_contains_all(filter bloom, keys anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_all(bloom, anycompatiblearray) IS 'is every element possibly contained? null elements count as in ALL';
+COMMENT ON FUNCTION bloom_contains_all(bloom, anycompatiblearray) IS 'is every element possibly contained? null elements count as in ALL; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_contains_any(filter bloom, keys anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some element possibly contained? null elements count as in ANY';
+COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some element possibly contained? null elements count as in ANY; equal filters of different form may differ';
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
 	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
-COMMENT ON OPERATOR @> (bloom, anycompatible) IS 'possibly contains the key; false is certain';
+COMMENT ON OPERATOR @> (bloom, anycompatible) IS 'possibly contains the key; false is certain; equal filters of different form may differ';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anycompatible, RIGHTARG = bloom, FUNCTION = _bloom_contained,
 	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
-COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain';
+COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
 --							SET OPERATIONS
@@ -168,11 +168,11 @@ COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both
 
 CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter to which only those were added; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter to which only those were added; filters of different shapes or key types are error 42804; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_fit(filter bloom, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than the keys that it holds need for fp_prob, or unchanged, if that is no fewer; a fitted filter can no longer be combined with unfitted ones';
+COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than the keys that it holds need for fp_prob, or unchanged, if that is no fewer; a fitted filter can no longer be combined with unfitted ones; equal filters of different form may differ';
 
 CREATE OPERATOR | (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_union,
@@ -184,7 +184,7 @@ CREATE OPERATOR & (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_intersect,
 	COMMUTATOR = &
 );
-COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of the true one';
+COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of the true one; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
 --							EQUALITY
@@ -231,27 +231,31 @@ COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DIS
 
 CREATE FUNCTION bloom_cardinality(filter bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
+COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_union_cardinality(bloom, bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_union_cardinality(bloom, bloom) IS 'estimated number of distinct keys in one filter or the other';
+COMMENT ON FUNCTION bloom_union_cardinality(bloom, bloom) IS 'estimated number of distinct keys in one filter or the other; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_intersect_cardinality(bloom, bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect_cardinality(bloom, bloom) IS 'estimated number of distinct keys in both filters, by inclusion and exclusion';
+COMMENT ON FUNCTION bloom_intersect_cardinality(bloom, bloom) IS 'estimated number of distinct keys in both filters, by inclusion and exclusion; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_jaccard(bloom, bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters';
+COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_fp_prob(filter bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, by its bits set';
+COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, by its bits set; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'was no key ever added? this is certain';
+
+CREATE FUNCTION bloom_summary(filter bloom) RETURNS text
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line for people: key type, keys held (estimated, with three digits, once it holds bits) of capacity at the rate asked (and the rate now, if there are more), size; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT hashes int, OUT seed bigint, OUT capacity bigint,
@@ -259,7 +263,7 @@ CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT fill float8, OUT bytes bigint, OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_info(bloom) IS 'what there is to know of a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null';
+COMMENT ON FUNCTION bloom_info(bloom) IS 'what there is to know of a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
 --							AGGREGATES
@@ -569,136 +573,136 @@ COMMENT ON AGGREGATE bloom_agg(timestamptz, float8) IS 'bloom_agg(anyelement, fl
 
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
-CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, capacity bigint, fp_prob float8) RETURNS internal
+CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, capacity float8, fp_prob float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, capacity bigint, fp_prob float8) RETURNS bloom
+CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, bigint, float8) IS 'transition function of bloom_agg';
+COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE AGGREGATE bloom_agg(key anyelement, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, bigint, float8) IS 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8, float8) IS 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys';
 
-CREATE AGGREGATE bloom_agg(key int2, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key int2, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int2, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type int2, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int2, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int2, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key int4, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key int4, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int4, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type int4, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int4, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int4, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key int8, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key int8, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int8, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type int8, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int8, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key text, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key text, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(text, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type text, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(text, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type text, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key uuid, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key uuid, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(uuid, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type uuid, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(uuid, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type uuid, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key bytea, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key bytea, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(bytea, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type bytea, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(bytea, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type bytea, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key numeric, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key numeric, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(numeric, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type numeric, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(numeric, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type numeric, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key float8, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key float8, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(float8, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type float8, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(float8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type float8, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key date, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key date, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(date, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type date, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(date, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type date, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key timestamp, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key timestamp, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(timestamp, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type timestamp, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(timestamp, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type timestamp, in parallel too';
 
-CREATE AGGREGATE bloom_agg(key timestamptz, capacity bigint, fp_prob float8) (
+CREATE AGGREGATE bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(timestamptz, bigint, float8) IS 'bloom_agg(anyelement, bigint, float8) for keys of type timestamptz, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(timestamptz, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
 
 -- added to a filter: bloom_agg(key, filter)
 
@@ -852,7 +856,7 @@ CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
 	SFUNC = _bloom_intersect_agg_trans, STYPE = bloom, SSPACE = 65536,
 	COMBINEFUNC = _bloom_intersect_agg_trans, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null';
+COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
 --							WINDOW FUNCTION
@@ -864,9 +868,9 @@ CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 11 to 32 bytes a key; fewer than 67108864 distinct keys';
 
-CREATE FUNCTION bloom_seen(key anycompatible, capacity bigint, fp_prob float8) RETURNS boolean
+CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anycompatible, bigint, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
 
 -- ----------------------------------------------------------------
 --							SHARDS

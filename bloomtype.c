@@ -196,15 +196,15 @@ PG_FUNCTION_INFO_V1(bloom_params);
 Datum
 bloom_params(PG_FUNCTION_ARGS)
 {
-	int64		capacity = PG_GETARG_INT64(0);
-	BloomShape	shape = BloomShapeForCapacity(capacity, PG_GETARG_FLOAT8(1), 0);
+	BloomShape	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(0),
+											  PG_GETARG_FLOAT8(1), 0);
 	Datum		values[4];
 	bool		nulls[4] = {false};
 
 	values[0] = Int64GetDatum((int64) shape.bits);
 	values[1] = Int32GetDatum(shape.hashes);
 	values[2] = Int64GetDatum((int64) (BLOOM_HEADER_SIZE + shape.bits / 8));
-	values[3] = Float8GetDatum(BloomRate(shape.bits / (double) capacity,
+	values[3] = Float8GetDatum(BloomRate(shape.bits / (double) shape.capacity,
 										 shape.hashes));
 	return ReturnRow(fcinfo, values, nulls);
 }
@@ -251,7 +251,7 @@ PG_FUNCTION_INFO_V1(bloom_empty);
 Datum
 bloom_empty(PG_FUNCTION_ARGS)
 {
-	BloomShape	shape = BloomShapeForCapacity(PG_GETARG_INT64(0),
+	BloomShape	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(0),
 											  PG_GETARG_FLOAT8(1),
 											  PG_GETARG_INT64(2));
 
@@ -767,4 +767,74 @@ bloom_info(PG_FUNCTION_ARGS)
 	if (!BloomHasShape(filter))
 		nulls[1] = nulls[2] = nulls[3] = nulls[4] = nulls[5] = nulls[8] = true;
 	return ReturnRow(fcinfo, values, nulls);
+}
+
+/* A whole number with commas; an estimate with three digits that count. */
+static char *
+ReadableNumber(double number, bool estimated)
+{
+	char	   *digits;
+	StringInfoData out;
+	int			len;
+
+	if (estimated && number >= 1000)
+	{
+		double		unit = pow(10, floor(log10(number)) - 2);
+
+		number = rint(number / unit) * unit;
+	}
+	digits = psprintf("%.0f", number);
+	len = (int) strlen(digits);
+	initStringInfo(&out);
+	for (int i = 0; i < len; i++)
+	{
+		if (i > 0 && (len - i) % 3 == 0)
+			appendStringInfoChar(&out, ',');
+		appendStringInfoChar(&out, digits[i]);
+	}
+	return out.data;
+}
+
+/*
+ * bloom_summary
+ *		What people want to see of a filter, in one line.
+ */
+PG_FUNCTION_INFO_V1(bloom_summary);
+Datum
+bloom_summary(PG_FUNCTION_ARGS)
+{
+	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
+	BloomKeyType key_type = BloomKeyTypeOf(filter);
+	bool		estimated = !BloomIsKeys(filter);
+	Datum		size = Int64GetDatum((int64) BloomFetchSize(PG_GETARG_DATUM(0)));
+	StringInfoData line;
+
+	initStringInfo(&line);
+	if (key_type.id == 0)
+		appendStringInfoString(&line, "no keys");
+	else
+		appendStringInfo(&line, "%s keys, %s%s", BloomKeyTypeName(&key_type),
+						 estimated ? "about " : "",
+						 ReadableNumber(BloomCardinality(filter), estimated));
+
+	if (!BloomHasShape(filter))
+		appendStringInfoString(&line, " and no shape");
+	else
+	{
+		if (key_type.id == 0)
+			appendStringInfo(&line, ", room for %s",
+							 ReadableNumber((double) filter->capacity, false));
+		else
+			appendStringInfo(&line, " of %s",
+							 ReadableNumber((double) filter->capacity, false));
+		if (BloomIsOverfull(filter))
+			appendStringInfo(&line, " at %.3g %%, not %.3g %%",
+							 BloomRateNow(filter) * 100, filter->fp_prob * 100);
+		else
+			appendStringInfo(&line, " at %.3g %%", filter->fp_prob * 100);
+	}
+	appendStringInfo(&line, ", %s",
+					 TextDatumGetCString(DirectFunctionCall1(pg_size_pretty,
+															 size)));
+	PG_RETURN_TEXT_P(cstring_to_text(line.data));
 }

@@ -153,9 +153,9 @@ FROM (VALUES (1), (10), (100), (70000)) AS v (n),
 
 -- One that begins with a value: with a filter of a shape, as by
 -- bloom_agg(key, filter); without one, keys have no place.
-CREATE AGGREGATE pg_temp.from_empty(int, bigint, float8) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom,
+CREATE AGGREGATE pg_temp.from_empty(int, float8, float8) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom,
 	INITCOND = 'AQEFAAAAAACdAAAAAAAAAAAAAADoAwAAAAAAAHsUrkfheoQ/AAAAAAAAAAA=');
 SELECT pg_temp.from_empty(i, 1, 0.5) = bloom_agg(i, bloom_empty(1000)) AS equal FROM generate_series(1, 1000) AS i;
-CREATE AGGREGATE pg_temp.from_shapeless(int, bigint, float8) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom,
+CREATE AGGREGATE pg_temp.from_shapeless(int, float8, float8) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom,
 	INITCOND = 'AQEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=');
 SELECT pg_temp.from_shapeless(i, 10, 0.01) FROM generate_series(1, 10) AS i;

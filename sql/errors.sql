@@ -37,7 +37,7 @@ ORDER BY p COLLATE "C", call COLLATE "C";
 
 -- capacity
 SELECT call, f.*
-FROM unnest('{0, -5, -9223372036854775808, 429496730, 4611686018427387904, 9223372036854775807}'::text[]) AS capacity,
+FROM unnest('{0, 0.5, -5, -1e300, NaN, -NaN, Infinity, -Infinity, 429496730, 429496729.5, 9007199254740992, 9007199254740994}'::text[]) AS capacity,
 	 unnest(ARRAY[
 		$$SELECT bloom_params('%s', 0.01)$$,
 		$$SELECT bloom_empty('%s', 0.01)$$,
@@ -45,6 +45,18 @@ FROM unnest('{0, -5, -9223372036854775808, 429496730, 4611686018427387904, 92233
 	 format(template, capacity) AS call,
 	 pg_temp.failure(call) AS f
 ORDER BY capacity COLLATE "C", call COLLATE "C";
+SELECT call, f.*
+FROM unnest(ARRAY[
+		'SELECT bloom_params(0.01, 1000)',
+		'SELECT bloom_empty(0.01, 1000)',
+		'SELECT bloom_empty(0.001, 1)',
+		$$SELECT bloom_agg('a'::text, 0.01, 1000)$$,
+		'SELECT bloom_agg(true, 0.01, 1e6)',
+		'SELECT bloom_seen(1, 0.01, 1000) OVER ()',
+		'SELECT bloom_agg(1, 1000)',
+		'SELECT bloom_agg(1, NULL, 0.01)']) AS call,
+	 pg_temp.failure(call) AS f
+ORDER BY call COLLATE "C";
 
 -- shapes
 SELECT call, f.*

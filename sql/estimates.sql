@@ -53,3 +53,17 @@ SELECT key_type, bits, hashes, seed, capacity, fp_prob, keys, round(fp_prob_now:
 	   round(fill::numeric, 6) AS fill, bytes, representation
 FROM bloom_info((SELECT bloom_agg(i, 1000, 0.01) FROM generate_series(1, 1000) AS i));
 \x off
+
+-- In one line.
+SELECT bloom_summary(f) AS summary
+FROM (SELECT 1, bloom_agg(i) AS f FROM generate_series(1, 0) AS i
+	  UNION ALL SELECT 2, bloom_agg(NULL::int) FROM generate_series(1, 10)
+	  UNION ALL SELECT 3, bloom_empty(1e6)
+	  UNION ALL SELECT 4, bloom_empty(10, 1e-6)
+	  UNION ALL SELECT 5, bloom_agg(i::text, 1e5, 0.001) FROM generate_series(1, 5000) AS i
+	  UNION ALL SELECT 6, bloom_agg(i::text, 1e5, 0.01) FROM generate_series(1, 70000) AS i
+	  UNION ALL SELECT 7, bloom_agg(i) FROM generate_series(1, 999) AS i
+	  UNION ALL SELECT 8, bloom_add_all(bloom_empty(1000), array_agg(i)) FROM generate_series(1, 3000) AS i
+	  UNION ALL SELECT 9, bloom_add(bloom_shape(64, 64), 1.5)
+	  UNION ALL SELECT 10, NULL) AS v (n, f)
+ORDER BY n;

@@ -41,6 +41,15 @@ SELECT bits @> 1 AND bits @> 2 AS no_false_negatives, bloom_contains_any(bits, '
 	   bloom_add(bits, 3) = bloom_add(keys, 3) AS added,
 	   (SELECT bloom_agg(i, bits) FROM generate_series(1, 30) AS i) = (SELECT bloom_agg(i, keys) FROM generate_series(1, 30) AS i) AS aggregated
 FROM both_forms;
+-- the other functions that give the same for equal filters of different form
+SELECT bloom_superset(keys, other) = bloom_superset(bits, other) AND bloom_superset(other, keys) = bloom_superset(other, bits) AS superset,
+	   bloom_subset(keys, other) = bloom_subset(bits, other) AND bloom_subset(other, keys) = bloom_subset(other, bits) AS subset,
+	   (keys | other) = (bits | other) AS union, bloom_is_empty(keys) = bloom_is_empty(bits) AS is_empty,
+	   bloom_add_all(keys, '{1,5}'::int[]) = bloom_add_all(bits, '{1,5}'::int[]) AS added_all,
+	   (bloom_insert(keys, '{1,5}'::int[])).filter = (bloom_insert(bits, '{1,5}'::int[])).filter AS inserted,
+	   (SELECT bloom_union_agg(f) FROM unnest(ARRAY[keys, other]) AS f) = (SELECT bloom_union_agg(f) FROM unnest(ARRAY[bits, other]) AS f) AS union_agg
+FROM both_forms, (VALUES (bloom_add(bloom_shape(1024, 3), 1)), (bloom_add_all(bloom_shape(1024, 3), '{1,2,3}'::int[])), (bloom_shape(1024, 3)),
+				  ((SELECT bloom_agg(i, bloom_shape(1024, 3)) FROM generate_series(1, 100) AS i))) AS o (other);
 SELECT count(*) AS distinct_filters FROM (SELECT keys FROM both_forms UNION SELECT bits FROM both_forms) AS s;
 
 -- A filter that holds little is small, however large its capacity.

@@ -109,6 +109,12 @@ FROM unnest('{1, 6, 7, 64, 1000, 1000000, 429496729}'::bigint[]) AS n,
 
 SELECT bits, hashes, bytes, fp_prob::numeric(12, 10) FROM bloom_params(1000, 0.001);
 
+-- Capacity is any number, rounded up.
+SELECT (bloom_info(bloom_empty(1e6))).capacity AS exponent, (bloom_info(bloom_empty(10 * 1000))).capacity AS product,
+	   (bloom_info(bloom_empty(99.01))).capacity AS fraction, (bloom_info(bloom_empty(1000::numeric / 3))).capacity AS numeric,
+	   (SELECT (bloom_info(bloom_agg('a'::text, 5 * 1.5, 0.01))).capacity FROM generate_series(1, 5)) AS aggregate,
+	   (bloom_params(1e3)).bits = (bloom_params(1000::bigint)).bits AS params, bloom_empty(1.5) = bloom_empty(2) AS equal;
+
 -- bytes is the size of a full filter, of its varlena
 SELECT p.bytes = pg_column_size(f) AS size_is_right, p.bytes = (bloom_info(f)).bytes AS info_agrees
 FROM (SELECT bloom_agg(i, 1000, 0.01) AS f FROM generate_series(1, 1000) AS i) AS s, bloom_params(1000) AS p;

@@ -209,7 +209,7 @@ FirstState(FunctionCallInfo fcinfo)
 		default:
 			CheckNotNull(fcinfo, 2, "capacity");
 			CheckNotNull(fcinfo, 3, "fp_prob");
-			shape = BloomShapeForCapacity(PG_GETARG_INT64(2),
+			shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(2),
 										  PG_GETARG_FLOAT8(3), 0);
 			break;
 	}

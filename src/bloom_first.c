@@ -45,7 +45,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
 
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
@@ -405,18 +404,6 @@ MakeCall(FunctionCallInfo fcinfo)
 	return call;
 }
 
-/* A capacity, which may be written as 1e6. */
-static int64
-CapacityOfFloat(float8 capacity)
-{
-	if (isnan(capacity) || capacity < 1 || capacity >= PG_INT64_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity %g is out of range", capacity),
-				 errdetail("capacity is a number of distinct keys, and must be at least 1.")));
-	return (int64) capacity;
-}
-
 /* Begin to remember. */
 static void
 BeginMemory(FunctionCallInfo fcinfo, FirstMemory *memory)
@@ -436,7 +423,7 @@ BeginMemory(FunctionCallInfo fcinfo, FirstMemory *memory)
 				 errmsg("%s must not be null",
 						PG_ARGISNULL(2) ? "capacity" : "fp_prob")));
 	BloomTellerInitSized(&memory->teller, memory->context,
-						 CapacityOfFloat(PG_GETARG_FLOAT8(2)),
+						 PG_GETARG_FLOAT8(2),
 						 PG_GETARG_FLOAT8(3));
 }
 

@@ -27,13 +27,24 @@
 /*
  * BloomShapeForCapacity
  *		The shape by best_params.  Checks both arguments.
+ *
+ * A capacity is any number, as people write it (1e6), and is rounded up.  From
+ * 2^53 on, not every whole number is one.
  */
+#define BLOOM_MAX_CAPACITY	9007199254740992.0
+
 BloomShape
-BloomShapeForCapacity(int64 capacity, double fp_prob, int64 seed)
+BloomShapeForCapacity(double capacity, double fp_prob, int64 seed)
 {
 	BloomShape	shape;
 	BloomParams params;
 
+	if (capacity > 0 && capacity < 1 && fp_prob >= 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity %g and fp_prob %g are in the wrong order",
+						capacity, fp_prob),
+				 errhint("The number of keys comes first, then the rate: bloom_agg(key, capacity, fp_prob), bloom_empty(capacity, fp_prob).")));
 	if (!BloomBestParams(fp_prob, &params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -41,24 +52,28 @@ BloomShapeForCapacity(int64 capacity, double fp_prob, int64 seed)
 				 errdetail("fp_prob must be at least %.3g, which takes %d bits per key, and less than 1.",
 						   BloomMinFpProb(), BLOOM_MAX_BITS_PER_KEY),
 				 errhint("A rate of one percent is 0.01. To name a capacity as well: bloom_agg(key, capacity, fp_prob), bloom_empty(capacity, fp_prob).")));
-	if (capacity < 1)
+	/* not NaN, either */
+	if (!(capacity >= 1 && capacity <= BLOOM_MAX_CAPACITY))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity " INT64_FORMAT " is out of range", capacity),
-				 errdetail("capacity is a number of distinct keys, and must be at least 1.")));
-	if ((uint64) capacity > BloomMaxCapacity(params.bits_per_key))
+				 errmsg("capacity %.16g is out of range", capacity),
+				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
+						   BLOOM_MAX_CAPACITY)));
+	shape.capacity = (uint64) ceil(capacity);
+	if (shape.capacity > BloomMaxCapacity(params.bits_per_key))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("capacity " INT64_FORMAT " is too large for one filter", capacity),
+				 errmsg("capacity " UINT64_FORMAT " is too large for one filter",
+						shape.capacity),
 				 errdetail("With fp_prob %g, a key takes %d bits, and a filter has at most " UINT64_FORMAT " bits.",
 						   fp_prob, params.bits_per_key, BLOOM_MAX_BITS),
 				 errhint("The largest capacity that fits is " UINT64_FORMAT "; larger sets are divided into several filters by bloom_shard.",
 						 BloomMaxCapacity(params.bits_per_key))));
 
-	shape.bits = BloomBitsForCapacity(capacity, params.bits_per_key);
+	shape.bits = BloomBitsForCapacity(shape.capacity,
+									  params.bits_per_key);
 	shape.hashes = params.hashes;
 	shape.seed = seed;
-	shape.capacity = capacity;
 	shape.fp_prob = fp_prob;
 	return shape;
 }

@@ -42,7 +42,7 @@ BloomBuiltinKeyType(Oid type)
 	return result;
 }
 
-extern BloomShape BloomShapeForCapacity(int64 capacity, double fp_prob,
+extern BloomShape BloomShapeForCapacity(double capacity, double fp_prob,
 										int64 seed);
 extern void BloomCheckHashes(int32 hashes);
 extern BloomShape BloomShapeExplicit(int64 bits, int32 hashes, int64 seed);

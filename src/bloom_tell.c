@@ -174,7 +174,7 @@ BloomTellerInit(BloomTeller *teller, MemoryContext context)
  */
 void
 BloomTellerInitSized(BloomTeller *teller, MemoryContext context,
-					 int64 capacity, double fp_prob)
+					 double capacity, double fp_prob)
 {
 	teller->is_exact = false;
 	teller->shape = BloomShapeForCapacity(capacity, fp_prob, 0);

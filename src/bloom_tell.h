@@ -42,7 +42,7 @@ typedef struct BloomTeller
 
 extern void BloomTellerInit(BloomTeller *teller, MemoryContext context);
 extern void BloomTellerInitSized(BloomTeller *teller, MemoryContext context,
-								 int64 capacity, double fp_prob);
+								 double capacity, double fp_prob);
 extern void BloomTellerLook(BloomTeller *teller, bool *warned);
 
 /*

@@ -70,7 +70,7 @@ BeginPartition(FunctionCallInfo fcinfo, BloomTeller *teller)
 		BloomTellerInit(teller, context);
 	else
 	{
-		int64		capacity = DatumGetInt64(GetParameter(window, 1, "capacity"));
+		float8		capacity = DatumGetFloat8(GetParameter(window, 1, "capacity"));
 		float8		fp_prob = DatumGetFloat8(GetParameter(window, 2, "fp_prob"));
 
 		BloomTellerInitSized(teller, context, capacity, fp_prob);

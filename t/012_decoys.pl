@@ -187,10 +187,14 @@ my %calls = (
 	bloom_intersect_cardinality => q{ext.bloom_intersect_cardinality(f, f) IS NOT NULL},
 	bloom_jaccard => q{ext.bloom_jaccard(f, f) IS NOT NULL},
 	bloom_is_empty => q{NOT ext.bloom_is_empty(f)},
+	bloom_summary => q{ext.bloom_summary(f) IS NOT NULL},
 	bloom_info => q{(ext.bloom_info(f)).representation IS NOT NULL},
 	bloom_union_agg => q{(SELECT ext.bloom_contains(ext.bloom_union_agg(f), 1))},
 	bloom_intersect_agg => q{(SELECT ext.bloom_contains(ext.bloom_intersect_agg(f), 1))},
 	bloom_seen => q{ext.bloom_seen(1) OVER () IS NOT NULL AND ext.bloom_seen(1, 10, 0.01) OVER () IS NOT NULL},
+	bloom_first => q{ext.bloom_first(1) AND ext.bloom_first(1, 10, 0.01)},
+	bloom_chunks => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.=) 1 FROM ext.bloom_chunks(f))},
+	bloom_from_chunks => q{(SELECT ext.bloom_contains(ext.bloom_from_chunks(c.seq, c.chunk), 1) FROM ext.bloom_chunks(f) AS c)},
 	bloom_agg => undef,		# each of them, below
 	bloom_set_room => undef,	# the default of a set's column, used by bloom_set_create
 	bloom_set_put => undef,		# used by bloom_set_add
