@@ -45,7 +45,6 @@
  */
 #include "postgres.h"
 
-
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
