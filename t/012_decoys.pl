@@ -195,6 +195,8 @@ my %calls = (
 	bloom_first => q{ext.bloom_first(1) AND ext.bloom_first(1, 10, 0.01)},
 	bloom_chunks => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.=) 1 FROM ext.bloom_chunks(f))},
 	bloom_from_chunks => q{(SELECT ext.bloom_contains(ext.bloom_from_chunks(c.seq, c.chunk), 1) FROM ext.bloom_chunks(f) AS c)},
+	bloom_shard => q{ext.bloom_shard(1, 4) IS NOT NULL AND ext.bloom_shard('a', 4) IS NOT NULL},
+	bloom_shard_capacity => q{ext.bloom_shard_capacity(1000, 4) IS NOT NULL},
 	bloom_agg => undef,		# each of them, below
 	bloom_set_room => undef,	# the default of a set's column, used by bloom_set_create
 	bloom_set_put => undef,		# used by bloom_set_add
