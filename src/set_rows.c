@@ -768,9 +768,10 @@ BloomSetUpdateRow(BloomSetTable *table, BloomSetRow *row, const Bloom *filter)
 	switch (result)
 	{
 		case TM_Ok:
+			/* the index may look for dead versions, but of others only */
 			if (BloomNeedsIndexes(update_indexes))
 				WriteIndexEntry(table, row->shard, row->slice, UNIQUE_CHECK_NO,
-								true);
+								table->hints == NULL);
 			NoteHint(table, row->shard, row->slice);
 			return BLOOM_SET_WRITTEN;
 		case TM_Updated:
