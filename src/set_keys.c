@@ -648,6 +648,7 @@ BloomSetAdd(BloomSetCall *call)
 	MemoryContext scratch = NULL;
 	MemoryContext oldcontext = CurrentMemoryContext;
 
+	call->table->many = call->nkeys > 1;
 	if (call->nkeys > 1)
 		scratch = AllocSetContextCreate(oldcontext, "Bloom set keys",
 										ALLOCSET_DEFAULT_SIZES);

@@ -61,6 +61,9 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
@@ -371,6 +374,7 @@ BloomSetBegin(BloomSetTable *table)
 	table->slot = table_slot_create(table->rel, NULL);
 	table->scan = BloomBeginIndexScan(table->rel, table->index,
 									  table->snapshot, 2);
+	table->roomy_from = InvalidBlockNumber;
 }
 
 /*
@@ -382,6 +386,9 @@ BloomSetEnd(BloomSetTable *table)
 {
 	index_endscan(table->scan);
 	ExecDropSingleTupleTableSlot(table->slot);
+	if (table->roomy_from != InvalidBlockNumber)
+		FreeSpaceMapVacuumRange(table->rel, table->roomy_from,
+								table->roomy_to + 1);
 	if (table->writes)
 	{
 		ExecDropSingleTupleTableSlot(table->output);
@@ -645,6 +652,36 @@ NoteHint(BloomSetTable *table, int32 shard, TimestampTz slice)
 	hint->tid = table->output->tts_tid;
 }
 
+/*
+ * Note that a page has place for two rows, so that one can move there.
+ *
+ * A call that adds to many shards writes several rows of a page, and has to put
+ * some of them elsewhere.  The space that they leave is given back when the
+ * page is next visited; but only vacuum tells the free space map.  Without
+ * this, each such call would make the table larger.
+ *
+ * We look at the page without a lock: who wants to use the space checks.
+ */
+static void
+NoteFreeSpace(BloomSetTable *table)
+{
+	Buffer		buffer = ((BufferHeapTupleTableSlot *) table->slot)->buffer;
+	Size		space;
+	BlockNumber block;
+
+	if (!table->many || !BufferIsValid(buffer))
+		return;
+	space = PageGetHeapFreeSpace(BufferGetPage(buffer));
+	if (space < BLCKSZ * 2 / 7)
+		return;
+	block = BufferGetBlockNumber(buffer);
+	RecordPageWithFreeSpace(table->rel, block, space);
+	if (table->roomy_from == InvalidBlockNumber)
+		table->roomy_from = table->roomy_to = block;
+	table->roomy_from = Min(table->roomy_from, block);
+	table->roomy_to = Max(table->roomy_to, block);
+}
+
 /* Others have changed what our snapshot sees. */
 static void
 CheckSerializable(bool deleted)
@@ -773,6 +810,7 @@ BloomSetUpdateRow(BloomSetTable *table, BloomSetRow *row, const Bloom *filter)
 				WriteIndexEntry(table, row->shard, row->slice, UNIQUE_CHECK_NO,
 								table->hints == NULL);
 			NoteHint(table, row->shard, row->slice);
+			NoteFreeSpace(table);
 			return BLOOM_SET_WRITTEN;
 		case TM_Updated:
 			CheckSerializable(false);

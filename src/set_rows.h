@@ -34,6 +34,9 @@ typedef struct BloomSetTable
 	TupleTableSlot *output;		/* a row to be written */
 	IndexScanDesc scan;
 	BloomSetHint *hints;		/* or NULL */
+	bool		many;			/* rows are going to be written */
+	BlockNumber roomy_from;		/* pages with free space, which are noted */
+	BlockNumber roomy_to;
 } BloomSetTable;
 
 /* A row.  It is good until the next one is read or locked. */
