@@ -77,7 +77,7 @@ sub answer
 # Eight sessions add the same keys, each in an order of its own: a million adds
 #
 
-answer(q{SELECT bloom_set_create('batches', 125000, 0.001)});
+answer(q{SELECT bloom_set_create('batches', 125000, 0.001, seed => 1)});
 is( in_sessions(8, q{
 	SELECT format($$INSERT INTO told SELECT 'batches', %s, unnest(bloom_set_add_all('batches', %L::int[]))$$,
 				  :session, array_agg(k))
@@ -100,8 +100,8 @@ cmp_ok(answer(q{SELECT count(DISTINCT session) FROM told WHERE set = 'batches'})
 
 # one by one, each add in a transaction of its own
 answer(q{
-	SELECT bloom_set_create('singles', 3000, 0.001);
-	SELECT bloom_set_create('slices', 100000, 0.0001, keep => '1 day', slices => 4);
+	SELECT bloom_set_create('singles', 3000, 0.001, seed => 1);
+	SELECT bloom_set_create('slices', 100000, 0.0001, keep => '1 day', slices => 4, seed => 1);
 	CREATE PROCEDURE add_singles(session int) LANGUAGE plpgsql AS $$
 	DECLARE
 		k int;
@@ -144,7 +144,9 @@ cmp_ok(answer(q{SELECT count(DISTINCT slice) FROM slices WHERE shard >= 0 AND sl
 #
 
 answer(q{
-	SELECT bloom_set_create('crash', 1000000, 1e-9);
+	SELECT bloom_set_create('crash', 1000, 1e-9, seed => 1);
+	SELECT bloom_set_create('cache', unlogged => true);
+	SELECT bloom_set_add('cache', 1);
 	CREATE PROCEDURE add_until_crash(session int) LANGUAGE plpgsql AS $$
 	DECLARE
 		k int := session;
@@ -187,6 +189,8 @@ is( answer(q{
 	0, 'after a crash, just what was committed is in');
 is(answer(q{SELECT bloom_set_contains_all('batches', array_agg(k)) FROM generate_series(1, 125000) AS k}),
 	't', 'other sets are whole');
+is(answer(q{SELECT bloom_set_contains('cache', 1), bloom_set_add('cache', 'of another type')}),
+	'f|t', 'an unlogged set is empty');
 
 #
 # Dump and restore, to another owner
@@ -196,7 +200,7 @@ answer(q{
 	CREATE ROLE keeper;
 	CREATE SCHEMA kept AUTHORIZATION keeper;
 	SET ROLE keeper;
-	SELECT bloom_set_create('kept."My Set"', 5000, 0.001, keep => '1 month 2 days 03:00', slices => 3);
+	SELECT bloom_set_create('kept."My Set"', 5000, 0.001, keep => '1 month 2 days 03:00', slices => 3, seed => 1);
 	SELECT count(bloom_set_add('kept."My Set"', 'key ' || k, '2020-01-01'::timestamptz + k * interval '1 hour'))
 	FROM generate_series(1, 100) AS k});
 my $questions = q{
@@ -240,7 +244,7 @@ $subscriber->init;
 $subscriber->start;
 $subscriber->safe_psql('postgres', q{
 	CREATE EXTENSION bloomtype;
-	SELECT bloom_set_create('crash', 1000000, 1e-9)});
+	SELECT bloom_set_create('crash', 1000, 1e-9, seed => 1)});
 answer('CREATE PUBLICATION crash FOR TABLE crash');
 my $publisher = $node->connstr . ' dbname=postgres';
 $subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION crash CONNECTION '$publisher' PUBLICATION crash");
