@@ -30,6 +30,7 @@ OBJS = \
 	src/bloom_setops.o \
 	src/bloom_shard.o \
 	src/bloom_sizing.o \
+	src/bloom_sort.o \
 	src/bloom_state.o \
 	src/bloom_tell.o \
 	src/bloom_window.o \

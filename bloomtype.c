@@ -390,7 +390,7 @@ bloom_insert(PG_FUNCTION_ARGS)
 		Bloom	   *state;
 
 		BloomCheckHasShape(filter);
-		state = BloomStateNoteKeyType(BloomStateFrom(filter), &keys.key_type);
+		state = BloomStateNoteKeyType(BloomStateToTell(filter), &keys.key_type);
 		for (uint64 i = 0; i < keys.nkeys; i++)
 		{
 			bool		fresh;

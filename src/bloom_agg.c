@@ -78,6 +78,17 @@ CheckContext(FunctionCallInfo fcinfo)
 		(void) StateContext(fcinfo);
 }
 
+/* ----------------------------------------------------------------
+ *							STATES AS ARGUMENTS AND RESULTS
+ *
+ * The first argument in an aggregate is the aggregate's own, and can be
+ * changed in place.  But it can also be a value, and that in any form that
+ * the server has for one: as an initial value, or where somebody has made an
+ * aggregate of our functions and others.  A value is never changed: a state
+ * is made of it.
+ * ----------------------------------------------------------------
+ */
+
 /*
  * A very large state is behind a handle that nodeAgg.c takes over as it is:
  * an expanded object.  So it can be reallocated, while any other state would
@@ -91,20 +102,27 @@ CheckContext(FunctionCallInfo fcinfo)
 typedef struct LargeState
 {
 	ExpandedObjectHeader header;
-	Bloom	   *state;
+	Bloom	   *state;			/* in the object's context */
 } LargeState;
 
+static void ReplaceState(LargeState *large, Bloom *state);
+
+/*
+ * What leaves the process is a value, which is smaller than a state.
+ */
 static Size
 LargeStateFlatSize(ExpandedObjectHeader *header)
 {
-	return VARSIZE(((LargeState *) header)->state);
+	LargeState *large = (LargeState *) header;
+
+	ReplaceState(large, unconstify(Bloom *, BloomStatePublish(large->state)));
+	return VARSIZE(large->state);
 }
 
 static void
 LargeStateFlatten(ExpandedObjectHeader *header, void *result, Size size)
 {
 	memcpy(result, ((LargeState *) header)->state, size);
-	((Bloom *) result)->version &= ~BLOOM_OWNED;
 }
 
 static const ExpandedObjectMethods LargeStateMethods = {
@@ -112,23 +130,89 @@ static const ExpandedObjectMethods LargeStateMethods = {
 	LargeStateFlatten
 };
 
-/* DatumGetEOHP, without a call. */
-static inline LargeState *
+/* The handle that a Datum is, or NULL. */
+static LargeState *
 LargeStateOf(Datum datum)
 {
-	varatt_expanded pointer;
+	ExpandedObjectHeader *header;
 
-	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(datum));
-	return (LargeState *) pointer.eohptr;
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	header = DatumGetEOHP(datum);
+	return header->eoh_methods == &LargeStateMethods ? (LargeState *) header : NULL;
 }
 
-/* The state that an argument is, or is a handle of. */
+/* Is a state behind this Datum that we can change in place? */
+#define IsInPlace(datum) \
+	(VARATT_IS_4B_U(DatumGetPointer(datum)) || \
+	 VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
+
+/*
+ * The state or value that an argument is, to be looked at.
+ */
+static const Bloom *
+LookAtState(Datum datum)
+{
+	LargeState *large = LargeStateOf(datum);
+
+	return large != NULL ? large->state : BloomFetchState(datum);
+}
+
+/*
+ * The state or value that an argument is, to be changed.
+ */
 static inline Bloom *
 StateOf(Datum datum)
 {
-	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return LargeStateOf(datum)->state;
-	return (Bloom *) DatumGetPointer(datum);
+	const Bloom *state;
+
+	if (likely(VARATT_IS_4B_U(DatumGetPointer(datum))))
+		return (Bloom *) DatumGetPointer(datum);
+	state = LookAtState(datum);
+	if (!IsInPlace(datum) && !BloomIsPublic(state))
+		state = BloomStateFrom(state);
+	return unconstify(Bloom *, state);
+}
+
+/* Have a handle's state replaced. */
+static void
+ReplaceState(LargeState *large, Bloom *state)
+{
+	Bloom	   *old = large->state;
+
+	if (state == old)
+		return;
+	if (BloomStateIsOwned(state))
+	{
+		/* it was reallocated */
+		large->state = state;
+		return;
+	}
+	large->state = BloomAllocate(large->header.eoh_context, VARSIZE(state));
+	memcpy(large->state, state, VARSIZE(state));
+	if (!BloomIsPublic(state))
+		BloomStateTailOf(large->state)->is_owned = true;
+	pfree(old);
+	pfree(state);
+}
+
+/*
+ * A handle for a copy of a state, or for a state made of a value.
+ */
+static Datum
+MakeLarge(FunctionCallInfo fcinfo, const Bloom *state)
+{
+	MemoryContext context = AllocSetContextCreate(StateContext(fcinfo),
+												  "bloomtype aggregate state",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext oldcontext = MemoryContextSwitchTo(context);
+	LargeState *large = palloc(sizeof(LargeState));
+
+	EOH_init_header(&large->header, &LargeStateMethods, context);
+	large->state = BloomStateFrom(state);
+	BloomStateTailOf(large->state)->is_owned = true;
+	MemoryContextSwitchTo(oldcontext);
+	return EOHPGetRWDatum(&large->header);
 }
 
 /*
@@ -137,35 +221,25 @@ StateOf(Datum datum)
 static pg_noinline Datum
 ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
 {
-	MemoryContext context;
-	LargeState *large;
+	Datum		result;
 
 	if (!PG_ARGISNULL(0) &&
-		VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(PG_GETARG_DATUM(0))))
+		VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))))
 	{
-		large = LargeStateOf(PG_GETARG_DATUM(0));
-		if (state->version & BLOOM_OWNED)
-			large->state = state;
-		else
-		{
-			Bloom	   *old = large->state;
+		LargeState *large = LargeStateOf(PG_GETARG_DATUM(0));
 
-			large->state = BloomStateOwn(state, large->header.eoh_context);
-			pfree(old);
-			pfree(state);
+		if (large != NULL)
+		{
+			ReplaceState(large, state);
+			return PG_GETARG_DATUM(0);
 		}
-		return PG_GETARG_DATUM(0);
 	}
-	if (VARSIZE(state) < LARGE_STATE_SIZE)
+	if (VARSIZE(state) < LARGE_STATE_SIZE || BloomIsPublic(state))
 		return PointerGetDatum(state);
 
-	context = AllocSetContextCreate(StateContext(fcinfo),
-									"bloomtype aggregate state",
-									ALLOCSET_SMALL_SIZES);
-	large = MemoryContextAlloc(context, sizeof(LargeState));
-	EOH_init_header(&large->header, &LargeStateMethods, context);
-	large->state = BloomStateOwn(state, context);
-	return EOHPGetRWDatum(&large->header);
+	result = MakeLarge(fcinfo, state);
+	pfree(state);
+	return result;
 }
 
 /*
@@ -175,7 +249,8 @@ ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
 static inline Datum
 ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
 {
-	if (likely(state == old && !PG_ARGISNULL(0)))
+	if (likely(state == old && !PG_ARGISNULL(0) &&
+			   IsInPlace(PG_GETARG_DATUM(0))))
 		return PG_GETARG_DATUM(0);
 	return ReturnReplaced(fcinfo, state);
 }
@@ -374,7 +449,17 @@ TransitionAny(FunctionCallInfo fcinfo,
 	if (PG_ARGISNULL(0))
 		state = BloomStateOwn(first_state(fcinfo), context);
 	else
+	{
 		state = (Bloom *) PG_GETARG_POINTER(0);
+		if (unlikely(BloomIsPublic(state)))
+		{
+			/* it was published, and goes on */
+			Bloom	   *value = state;
+
+			state = BloomStateOwn(BloomStateFrom(value), context);
+			pfree(value);
+		}
+	}
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
 
@@ -412,6 +497,7 @@ _bloom_agg_into_trans_any(PG_FUNCTION_ARGS)
 static Datum
 Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 {
+	const Bloom *other;
 	Bloom	   *old;
 	Bloom	   *state;
 
@@ -422,11 +508,19 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 			PG_RETURN_NULL();
 		return PG_GETARG_DATUM(0);
 	}
+
+	other = LookAtState(PG_GETARG_DATUM(1));
 	if (PG_ARGISNULL(0))
-		return PointerGetDatum(BloomFetchState(PG_GETARG_DATUM(1)));
+	{
+		if (VARSIZE(other) >= LARGE_STATE_SIZE)
+			return MakeLarge(fcinfo, other);
+		if (!BloomIsPublic(other))
+			other = BloomStateFrom(other);
+		return PointerGetDatum(other);
+	}
 
 	old = StateOf(PG_GETARG_DATUM(0));
-	state = BloomStateMerge(old, BloomFetchState(PG_GETARG_DATUM(1)), when_full);
+	state = BloomStateMerge(old, other, when_full);
 	return ReturnState(fcinfo, state, old);
 }
 
@@ -481,7 +575,7 @@ _bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
 	}
 	if (PG_ARGISNULL(0))
 		return PointerGetDatum(PG_GETARG_BLOOM_P(1));
-	PG_RETURN_BLOOM_P(BloomIntersect((Bloom *) PG_GETARG_POINTER(0),
+	PG_RETURN_BLOOM_P(BloomIntersect(PG_GETARG_BLOOM_P(0),
 									 PG_GETARG_BLOOM_P(1)));
 }
 
@@ -489,6 +583,20 @@ _bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
  *							FINAL
  * ----------------------------------------------------------------
  */
+
+/*
+ * The state or value that a final function gets.
+ *
+ * The server passes a handle that is for reading only, since a state may go
+ * on.  Publishing changes a state within its meaning, which is allowed.
+ */
+static Bloom *
+FinalState(FunctionCallInfo fcinfo)
+{
+	LargeState *large = LargeStateOf(PG_GETARG_DATUM(0));
+
+	return large != NULL ? large->state : StateOf(PG_GETARG_DATUM(0));
+}
 
 /*
  * Warn of a filter that holds more keys than its capacity: once for each
@@ -521,7 +629,7 @@ _bloom_agg_final(PG_FUNCTION_ARGS)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
-	filter = BloomStatePublish(StateOf(PG_GETARG_DATUM(0)));
+	filter = BloomStatePublish(FinalState(fcinfo));
 	WarnIfOverfull(fcinfo, filter);
 	PG_RETURN_BLOOM_P(filter);
 }
@@ -537,5 +645,5 @@ _bloom_agg_fit_final(PG_FUNCTION_ARGS)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
-	PG_RETURN_BLOOM_P(BloomStatePublishFitted(StateOf(PG_GETARG_DATUM(0))));
+	PG_RETURN_BLOOM_P(BloomStatePublishFitted(FinalState(fcinfo)));
 }

@@ -23,6 +23,7 @@
 #include "utils/builtins.h"
 
 #include "bloom_setops.h"
+#include "bloom_sort.h"
 
 /* Keys that are worked on between two looks for a cancel request */
 #define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
@@ -85,15 +86,6 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
  * ----------------------------------------------------------------
  */
 
-static int
-CompareHashes(const void *a, const void *b)
-{
-	uint64		left = *(const uint64 *) a;
-	uint64		right = *(const uint64 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
 /*
  * BloomSortHashes
  *		Sort hashes, drop repeats, and give the number that remains.
@@ -101,14 +93,11 @@ CompareHashes(const void *a, const void *b)
 uint64
 BloomSortHashes(uint64 *hashes, uint64 nhashes)
 {
-	uint64		distinct = 0;
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext,
+												 nhashes * sizeof(uint64));
+	uint64		distinct = BloomSortDistinct(hashes, scratch, nhashes, false);
 
-	qsort(hashes, nhashes, sizeof(uint64), CompareHashes);
-	for (uint64 i = 0; i < nhashes; i++)
-	{
-		if (i == 0 || hashes[i] != hashes[i - 1])
-			hashes[distinct++] = hashes[i];
-	}
+	pfree(scratch);
 	return distinct;
 }
 
@@ -152,35 +141,6 @@ BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
 			place = Min(place, high - 1);
 	}
 	return false;
-}
-
-/*
- * Merge two sorted lists into out, if it is not NULL, and give the number of
- * distinct hashes.
- */
-static uint64
-MergeHashes(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
-			uint64 *out)
-{
-	uint64		n = 0;
-	uint64		i = 0;
-	uint64		j = 0;
-
-	while (i < na || j < nb)
-	{
-		uint64		next;
-
-		if (j == nb || (i < na && a[i] <= b[j]))
-			next = a[i];
-		else
-			next = b[j];
-		i += i < na && a[i] == next;
-		j += j < nb && b[j] == next;
-		if (out != NULL)
-			out[n] = next;
-		n++;
-	}
-	return n;
 }
 
 /*
@@ -268,7 +228,7 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 		return result;
 	}
 
-	total = MergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
+	total = BloomMergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
 						NULL);
 	if (total == filter->count)
 		return filter;
@@ -276,7 +236,7 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 	{
 		result = BloomMake(&shape, key_type, BLOOM_KEYS,
 						   total * sizeof(uint64));
-		MergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
+		BloomMergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
 					BloomKeyData(result));
 		BloomSetCount(result, total);
 		return result;

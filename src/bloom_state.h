@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bloom_state.h
- *		An aggregate's transition state: a filter that is changed in place.
+ *		A filter that is changed in place: an aggregate's transition state.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -15,9 +15,6 @@
 #include "bloom_setops.h"
 #include "bloom_table.h"
 
-/* Hashes that a large state collects before it puts them where they belong */
-#define BLOOM_BATCH		64
-
 /* What happens when there are as many keys as the keys form can hold */
 typedef enum BloomWhenFull
 {
@@ -25,49 +22,49 @@ typedef enum BloomWhenFull
 	BLOOM_FAIL_WHEN_FULL		/* the shape is made at the end */
 } BloomWhenFull;
 
-/* What a state has in "version", where a value has BLOOM_NOT_A_STATE */
-#define BLOOM_NO_BATCH		2	/* a state without room for a batch */
-#define BLOOM_EMPTY_BATCH	3	/* this, and the number of hashes in the batch */
-#define BLOOM_OWNED			0x80	/* beside these: grows by reallocation */
+/* The "version" of a state: a value has BLOOM_VERSION */
+#define BLOOM_STATE			0xff
 
-#define BloomHasBatch(state) \
-	(((state)->version & ~BLOOM_OWNED) >= BLOOM_EMPTY_BATCH)
-#define BloomBatchSize(state) \
-	(((state)->version & ~BLOOM_OWNED) - BLOOM_EMPTY_BATCH)
+/* What is behind a state's content and its batch, at its very end */
+typedef struct BloomStateTail
+{
+	uint64		secret;			/* of a table's entries */
+	uint32		waiting;		/* hashes in the batch */
+	uint32		batch:31,		/* room for so many */
+				is_owned:1;		/* grows by reallocation */
+} BloomStateTail;
+
+#define BloomStateTailOf(state) \
+	((BloomStateTail *) ((char *) (state) + VARSIZE(state)) - 1)
+#define BloomStateIsOwned(state) \
+	(!BloomIsPublic(state) && BloomStateTailOf(state)->is_owned)
 
 #define BloomIsTable(filter)	((filter)->representation == BLOOM_TABLE)
+#define BloomIsList(filter)		((filter)->representation == BLOOM_LIST)
 
 extern BloomShape BloomShapeForCollecting(double fp_prob);
 extern Bloom *BloomStateMake(const BloomShape *shape);
 extern Bloom *BloomStateFrom(const Bloom *filter);
+extern Bloom *BloomStateToTell(const Bloom *filter);
 extern Bloom *BloomStateOwn(const Bloom *state, MemoryContext context);
 extern Bloom *BloomStateNoteKeyType(Bloom *state,
 									const BloomKeyType *key_type);
-extern Bloom *BloomStateGrow(Bloom *state, BloomWhenFull when_full);
-extern Bloom *BloomStateAddSmall(Bloom *state, uint64 hash,
-								 BloomWhenFull when_full);
+extern Bloom *BloomStateAddSlowly(Bloom *state, uint64 hash,
+								  BloomWhenFull when_full);
 extern Bloom *BloomStateAddAndTell(Bloom *state, uint64 hash,
 								   BloomWhenFull when_full, bool *fresh);
-extern Bloom *BloomStateToBits(const Bloom *table);
+extern Bloom *BloomStateToBits(const Bloom *state);
 extern Bloom *BloomStateWorkOff(Bloom *state, BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
 							  BloomWhenFull when_full);
 extern const Bloom *BloomStatePublish(Bloom *state);
 extern const Bloom *BloomStatePublishFitted(Bloom *state);
 
-/* The number of slots of a table, without the batch behind it */
-static inline uint64
-BloomStateSlots(const Bloom *state)
-{
-	return (VARSIZE(state) - BloomPrefixSize(state)) / sizeof(uint64) -
-		(BloomHasBatch(state) ? BLOOM_BATCH : 0);
-}
-
-static inline uint64 *
-BloomStateBatch(Bloom *state)
-{
-	return (uint64 *) ((char *) state + VARSIZE(state)) - BLOOM_BATCH;
-}
+#ifdef USE_ASSERT_CHECKING
+extern void AssertCheckState(const Bloom *state);
+#else
+#define AssertCheckState(state)	((void) 0)
+#endif
 
 /*
  * BloomStateAdd
@@ -76,12 +73,13 @@ BloomStateBatch(Bloom *state)
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	if (unlikely(!BloomHasBatch(state)))
-		return BloomStateAddSmall(state, hash, when_full);
+	BloomStateTail *tail = BloomStateTailOf(state);
 
-	BloomStateBatch(state)[BloomBatchSize(state)] = hash;
-	state->version++;
-	if (likely(BloomBatchSize(state) < BLOOM_BATCH))
+	if (unlikely(state->version != BLOOM_STATE || tail->batch == 0))
+		return BloomStateAddSlowly(state, hash, when_full);
+
+	((uint64 *) tail - tail->batch)[tail->waiting++] = hash;
+	if (likely(tail->waiting < tail->batch))
 		return state;
 	return BloomStateWorkOff(state, when_full);
 }

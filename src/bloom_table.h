@@ -3,15 +3,26 @@
  * bloom_table.h
  *		An open-addressing table of distinct 64-bit hashes in a flat array.
  *
- * An aggregate collects keys in it.  simplehash.h would be the server's own
+ * A state collects keys in it.  simplehash.h would be the server's own
  * choice, but its tables hold a pointer, and an aggregate's state must be a
  * flat varlena (bloom_state.c says why).
  *
- * An empty slot is zero, which is no hash (bloom_hash.c).  A hash belongs
- * into the slot (hash * nslots) >> 64, or the next free one, cyclically.  So
+ * An empty slot is zero, which is no hash (bloom_hash.c).  An entry belongs
+ * into the slot (entry * nslots) >> 64, or the next free one, cyclically.  So
  * the number of slots need not be a power of two, the slots are nearly in the
- * order of the hashes, growing reads and writes memory in sequence, and
- * sorting at the end costs next to nothing.
+ * order of the entries, and growing reads and writes memory in sequence.
+ *
+ * Entries
+ * -------
+ *
+ * Somebody who chooses keys for their hashes could have them all belong into
+ * the same few slots, and then each would search past all before it.  So a
+ * large table has a secret, an odd number, and its entries are the hashes
+ * scrambled by that: a permutation of the 64-bit numbers, with zero in its
+ * place, which nobody can aim at.  In a small table, a search is short
+ * whatever the hashes; its secret is zero, and its entries are the hashes.
+ *
+ * All searches end, even in a table that is full, which would be a bug.
  *
  * Nothing here needs a server: c.h is enough.
  *
@@ -23,63 +34,100 @@
 #define BLOOM_TABLE_H
 
 #include "bloom_bits.h"
+#include "bloom_interrupts.h"
 
-/* Most keys that a table may hold: 4/5 of its slots. */
-#define BloomTableRoom(nslots)		((nslots) / 5 * 4)
-#define BloomTableSlotsFor(nkeys)	(((nkeys) + 3) / 4 * 5)
+/* Cannot happen: those who add see to it that there is a free slot */
+#ifdef FRONTEND
+#define BloomTableIsFull()			abort()
+#else
+#define BloomTableIsFull()			elog(ERROR, "table of hashes is full")
+#endif
 
+/* A table without a secret has at most so many slots */
+#define BLOOM_TABLE_SMALL			64
+
+/* Most keys that a table may hold, but for a moment: 4/5 of its slots. */
+#define BloomTableRoom(nslots)		((nslots) - ((nslots) + 4) / 5)
+
+/*
+ * The entry of a hash.
+ *
+ * One step less would leave multiples of a large power of two in rows.  Read
+ * backwards, it is the same function, of the secret's inverse.
+ */
 static inline uint64
-BloomTableHome(uint64 nslots, uint64 hash)
+BloomTableEntry(uint64 secret, uint64 hash)
 {
-	return BloomMulHigh(hash, nslots);
+	uint64		entry = hash;
+
+	if (secret != 0)
+	{
+		entry *= secret;
+		entry ^= entry >> 32;
+		entry *= secret;
+		entry ^= entry >> 32;
+		entry *= secret;
+	}
+	return entry;
 }
 
-/* Put the hash in, unless it is there.  True: it was not. */
-static inline bool
-BloomTableInsert(uint64 *slots, uint64 nslots, uint64 hash)
+/* What turns entries back into hashes: the inverse of the secret */
+static inline uint64
+BloomTableInverse(uint64 secret)
 {
-	uint64		i = BloomTableHome(nslots, hash);
+	uint64		inverse = secret;
+
+	/* an odd number is its own inverse modulo 8; each step doubles the bits */
+	for (int bits = 3; bits < 64; bits *= 2)
+		inverse *= 2 - secret * inverse;
+	return inverse;
+}
+
+/* The hash of an entry */
+static inline uint64
+BloomTableHash(uint64 inverse, uint64 entry)
+{
+	return BloomTableEntry(inverse, entry);
+}
+
+static inline uint64
+BloomTableHome(uint64 nslots, uint64 entry)
+{
+	return BloomMulHigh(entry, nslots);
+}
+
+/*
+ * Put the entry in, unless it is there.  True: it was not.
+ *
+ * There is a free slot.
+ */
+static inline bool
+BloomTableInsert(uint64 *slots, uint64 nslots, uint64 entry)
+{
+	uint64		home = BloomTableHome(nslots, entry);
+	uint64		i = home;
 
 	while (slots[i] != 0)
 	{
-		if (slots[i] == hash)
+		if (slots[i] == entry)
 			return false;
 		if (++i == nslots)
 			i = 0;
+		if (unlikely(i == home))
+			BloomTableIsFull();
 	}
-	slots[i] = hash;
+	slots[i] = entry;
 	return true;
 }
 
-/* Put in hashes that are known to be distinct and new. */
-static inline void
-BloomTableInsertNew(uint64 *slots, uint64 nslots,
-					const uint64 *hashes, uint64 nhashes)
-{
-	for (uint64 j = 0; j < nhashes; j++)
-	{
-		uint64		i;
-
-		if (hashes[j] == 0)
-			continue;			/* an empty slot of another table */
-		i = BloomTableHome(nslots, hashes[j]);
-		while (slots[i] != 0)
-		{
-			if (++i == nslots)
-				i = 0;
-		}
-		slots[i] = hashes[j];
-	}
-}
-
-/* So many hashes are set aside, where some have to be */
+/* So many entries are set aside, where some have to be */
 #define BLOOM_TABLE_ASIDE	64
 
 /*
- * Write the hashes of a table in ascending order to out, which has room for
+ * Write the entries of a table in ascending order to out, which has room for
  * them or is the table itself, and give their number.
  *
- * Hashes whose search passed the end of the table stand at its beginning;
+ * Entries whose search passed the end of the table stand at its beginning;
  * they are the largest, so they are set aside to come last.  All others are
  * at most a run of full slots away from their place, which an insertion sort
  * mends (and also what could not be set aside).
@@ -93,49 +141,51 @@ BloomTableSorted(const uint64 *slots, uint64 nslots, uint64 *out)
 
 	for (uint64 i = 0; i < nslots; i++)
 	{
-		uint64		hash = slots[i];
+		uint64		entry = slots[i];
 
-		if (hash == 0)
+		BloomCheckInterrupts(i);
+		if (entry == 0)
 			continue;
-		if (BloomTableHome(nslots, hash) > i && naside < BLOOM_TABLE_ASIDE)
-			aside[naside++] = hash;
+		if (BloomTableHome(nslots, entry) > i && naside < BLOOM_TABLE_ASIDE)
+			aside[naside++] = entry;
 		else
-			out[n++] = hash;
+			out[n++] = entry;
 	}
 	for (int i = 0; i < naside; i++)
 		out[n++] = aside[i];
 
 	for (uint64 i = 1; i < n; i++)
 	{
-		uint64		hash = out[i];
+		uint64		entry = out[i];
 		uint64		j = i;
 
-		for (; j > 0 && out[j - 1] > hash; j--)
+		BloomCheckInterrupts(i);
+		for (; j > 0 && out[j - 1] > entry; j--)
 			out[j] = out[j - 1];
-		out[j] = hash;
+		out[j] = entry;
 	}
 	return n;
 }
 
 /*
- * Make a table of the hashes at the beginning of an array, which are
+ * Make a table of the entries at the beginning of an array, which are
  * ascending, in the array itself.  What is behind them is overwritten.
  *
- * The hashes are moved to the end of the array, and then, in order, each to
+ * The entries are moved to the end of the array, and then, in order, each to
  * the first slot that is both free and no less than its own.  No slot is
  * written before it was read, as long as there are enough slots for those that
- * follow.  At the very end there may not be, so the last hashes are set aside
+ * follow.  At the very end there may not be, so the last entries are set aside
  * and inserted in the usual way.  If that does not help either, the result is
- * false, and the hashes are at the beginning of the array as before: there
+ * false, and the entries are at the beginning of the array as before: there
  * are implausibly many large ones.
  */
 static inline bool
-BloomTableSpread(uint64 *slots, uint64 nslots, uint64 nhashes)
+BloomTableSpread(uint64 *slots, uint64 nslots, uint64 nentries)
 {
 	uint64		aside[BLOOM_TABLE_ASIDE];
-	uint64		naside = Min(nhashes, BLOOM_TABLE_ASIDE);
-	uint64		n = nhashes - naside;
-	uint64		start = nslots - nhashes;
+	uint64		naside = Min(nentries, BLOOM_TABLE_ASIDE);
+	uint64		n = nentries - naside;
+	uint64		start = nslots - nentries;
 	uint64		next = 0;
 
 	for (uint64 i = 0; i < n; i++)
@@ -154,11 +204,11 @@ BloomTableSpread(uint64 *slots, uint64 nslots, uint64 nhashes)
 	next = 0;
 	for (uint64 i = 0; i < n; i++)
 	{
-		uint64		hash = slots[start + i];
+		uint64		entry = slots[start + i];
 
 		slots[start + i] = 0;
-		next = Max(next, BloomTableHome(nslots, hash));
-		slots[next++] = hash;
+		next = Max(next, BloomTableHome(nslots, entry));
+		slots[next++] = entry;
 	}
 	for (uint64 i = 0; i < naside; i++)
 		(void) BloomTableInsert(slots, nslots, aside[i]);

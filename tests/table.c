@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * table.c
- *		Test src/bloom_table.h: a table of distinct hashes.
+ *		Test src/bloom_table.h and src/bloom_sort.c: distinct hashes.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -9,6 +9,7 @@
  */
 #include "tap.h"
 
+#include "bloom_sort.h"
 #include "bloom_table.h"
 
 #define MAX_SLOTS	5000
@@ -104,13 +105,95 @@ check_table(int kind, uint64 nslots, uint64 nkeys, uint64 seed,
 	}
 }
 
+/*
+ * Chosen hashes cannot crowd a large table: all searches together take about
+ * as many steps as for random ones.  At 4/5 full, linear probing takes about
+ * 3 steps for a hash that is there (Knuth), so that 6 is far from chance.
+ */
+static void
+check_spread(void)
+{
+	bool		few_steps = true;
+	uint64		nslots = MAX_SLOTS;
+	uint64		nkeys = nslots / 5 * 4;
+
+	for (int kind = 0; kind < 6; kind++)
+		for (uint64 seed = 0; seed < 20; seed++)
+		{
+			uint64		random = seed;
+			uint64		secret = next_random(&random) | 1;
+			uint64		steps = 0;
+			uint64		n = 0;
+
+			memset(slots, 0, sizeof(slots));
+			for (uint64 i = 0; i < nkeys; i++)
+			{
+				/* kind 0: ascending; then multiples of a power of two */
+				uint64		hash = (i + 1) << (kind * 8);
+
+				n += BloomTableInsert(slots, nslots,
+									  BloomTableEntry(secret, hash));
+			}
+			for (uint64 i = 0; i < nslots; i++)
+				if (slots[i] != 0)
+					steps += (i + nslots - BloomTableHome(nslots, slots[i])) % nslots + 1;
+			few_steps &= n == nkeys && steps <= 6 * nkeys;
+		}
+	ok(few_steps, "chosen hashes do not crowd a table that has a secret");
+}
+
+static void
+check_sort(void)
+{
+	bool		sort_right = true;
+	bool		merge_right = true;
+
+	for (int kind = 0; kind < 6; kind++)
+		for (uint64 n = 0; n <= MAX_SLOTS; n += 1 + n / 2)
+			for (uint64 seed = 0; seed < 10; seed++)
+			{
+				uint64		random = seed;
+				uint64		distinct = 0;
+				uint64		na = n / 3;
+				uint64		nb;
+
+				for (uint64 i = 0; i < n; i++)
+					keys[i] = make_key(kind, &random, (int) i);
+				memcpy(expected, keys, n * sizeof(uint64));
+				qsort(expected, n, sizeof(uint64), compare);
+				for (uint64 i = 0; i < n; i++)
+					if (i == 0 || expected[i] != expected[i - 1])
+						expected[distinct++] = expected[i];
+
+				memcpy(slots, keys, n * sizeof(uint64));
+				sort_right &= BloomSortDistinct(slots, sorted, n, true) == distinct &&
+					memcmp(sorted, expected, distinct * sizeof(uint64)) == 0;
+				memcpy(slots, keys, n * sizeof(uint64));
+				sort_right &= BloomSortDistinct(slots, sorted, n, false) == distinct &&
+					memcmp(slots, expected, distinct * sizeof(uint64)) == 0;
+
+				/* the same in two parts */
+				memcpy(slots, keys, n * sizeof(uint64));
+				nb = BloomSortDistinct(slots + na, sorted, n - na, false);
+				memmove(keys, slots + na, nb * sizeof(uint64));
+				na = BloomSortDistinct(slots, sorted, na, false);
+				merge_right &= BloomMergeHashes(slots, na, keys, nb, NULL) == distinct &&
+					BloomMergeHashes(slots, na, keys, nb, sorted) == distinct &&
+					memcmp(sorted, expected, distinct * sizeof(uint64)) == 0;
+				merge_right &= BloomMergeInPlace(slots, na, keys, nb) == distinct &&
+					memcmp(slots, expected, distinct * sizeof(uint64)) == 0;
+			}
+	ok(sort_right, "BloomSortDistinct sorts and drops repeats, here or there");
+	ok(merge_right, "lists are merged, in place as well");
+}
+
 int
 main(void)
 {
 	bool		inserts_right = true;
 	bool		sorted_right = true;
 	bool		spread_right = true;
-	bool		room_right = true;
+	bool		entries_right = true;
 
 	for (int kind = 0; kind < 6; kind++)
 		for (uint64 nslots = 5; nslots < MAX_SLOTS; nslots += 1 + nslots / 3)
@@ -121,28 +204,26 @@ main(void)
 	ok(sorted_right, "BloomTableSorted gives all hashes, ascending, also in place");
 	ok(spread_right, "BloomTableSpread makes the same table again");
 
-	/* a table that was filled by BloomTableInsertNew from another's slots */
-	for (uint64 seed = 0; seed < 100; seed++)
+	/* scrambling is a permutation that keeps zero */
+	for (uint64 seed = 0; seed < 1000; seed++)
 	{
 		uint64		random = seed;
-		uint64		count = 0;
-		uint64		n;
+		uint64		secret = next_random(&random) | 1;
+		uint64		inverse = BloomTableInverse(secret);
 
-		memset(slots, 0, sizeof(slots));
-		for (int i = 0; i < 800; i++)
-			count += BloomTableInsert(slots, 1000, make_key(0, &random, i));
-		memset(keys, 0, sizeof(keys));
-		BloomTableInsertNew(keys, 2011, slots, 1000);
-		n = BloomTableSorted(slots, 1000, sorted);
-		room_right &= n == count && BloomTableSorted(keys, 2011, expected) == n &&
-			memcmp(sorted, expected, n * sizeof(uint64)) == 0;
+		entries_right &= BloomTableEntry(secret, 0) == 0 &&
+			BloomTableEntry(0, seed) == seed &&
+			BloomTableHash(BloomTableInverse(0), seed) == seed;
+		for (int kind = 0; kind < 6; kind++)
+		{
+			uint64		hash = make_key(kind, &random, (int) seed);
+			uint64		entry = BloomTableEntry(secret, hash);
+
+			entries_right &= entry != 0 && BloomTableHash(inverse, entry) == hash;
+		}
 	}
-	ok(room_right, "BloomTableInsertNew moves the hashes of a table");
-
-	room_right = true;
-	for (uint64 n = 1; n < 100000; n++)
-		room_right &= BloomTableRoom(BloomTableSlotsFor(n)) >= n &&
-			BloomTableSlotsFor(n) > n;
-	ok(room_right, "there is room for as many keys as slots were asked for");
+	ok(entries_right, "an entry is a hash scrambled, and gives it back");
+	check_spread();
+	check_sort();
 	return done_testing();
 }

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloom_sort.h
+ *		Sorted lists of hashes: making and merging them.
+ *
+ * Nothing here needs a server: c.h is enough.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_SORT_H
+#define BLOOM_SORT_H
+
+extern uint64 BloomSortDistinct(uint64 *hashes, uint64 *scratch,
+								uint64 nhashes, bool into_scratch);
+extern uint64 BloomMergeHashes(const uint64 *a, uint64 na,
+							   const uint64 *b, uint64 nb, uint64 *out);
+extern uint64 BloomMergeInPlace(uint64 *hashes, uint64 nhashes,
+								const uint64 *more, uint64 nmore);
+
+#endif							/* BLOOM_SORT_H */
