@@ -122,6 +122,12 @@ can_fuzz() {
         "$clang" -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null
 }
 
+# can_cross_compile COMPILER: is it there, with the C library of that machine?
+can_cross_compile() {
+    printf '#include <stdio.h>\nint main(void) { return 0; }\n' |
+        "$1" -x c -o /dev/null - 2>/dev/null
+}
+
 # has_header NAME: does the C compiler find the header?
 has_header() { printf '#include <%s>\n' "$1" | gcc -E - >/dev/null 2>&1; }
 
@@ -136,6 +142,8 @@ lacks() {
         python3-hypothesis) ! /usr/bin/python3 -c 'import hypothesis' 2>/dev/null ;;
         python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
         libclang-rt-dev) ! can_fuzz ;;
+        qemu-user) ! command -v qemu-s390x >/dev/null ;;
+        gcc-*-linux-gnu) ! can_cross_compile "${1#gcc-}-gcc" ;;
         clang) [ -z "$(find_clang)" ] ;;
         binutils) ! command -v nm >/dev/null ;;
         debhelper) ! command -v dh >/dev/null ;;
@@ -159,7 +167,9 @@ debian_names() {
     local major
     major=$(choose_major)
     printf '%s\n' "$@" |
-        sed "s/^SERVER\$/postgresql-$major/; s/^HEADERS\$/postgresql-server-dev-$major/"
+        sed "s/^SERVER\$/postgresql-$major/; s/^HEADERS\$/postgresql-server-dev-$major/
+            s/^gcc-i686-linux-gnu\$/&\nlibc6-dev-i386-cross/
+            s/^gcc-s390x-linux-gnu\$/&\nlibc6-dev-s390x-cross/"
 }
 
 # ensure_packages PACKAGE...: set pg_config; have everything, with apt-get if we are root.
