@@ -29,6 +29,7 @@ import dataclasses
 import json
 import math
 import os
+import random
 import re
 import select
 import signal
@@ -108,6 +109,16 @@ KINDS = [
     Kind('interval', 'interval', "({i} * interval '1 hour')", 'interval', 'interval'),
     Kind('jsonb', 'jsonb', """jsonb_build_object('key', {i})""", 'jsonb', 'jsonb'),
     Kind('pair', 'pair', "ROW({i}, 'key ' || {i})::pair", 'record', 'pair'),
+    Kind('packed', 'int8[]', 'ARRAY[({i}::int8 << 32) | 7]::int8[]', 'int8[]', 'packed'),
+    Kind('words', 'text[]', "ARRAY['key ' || {i}, NULL]::text[]", 'text[]', 'words'),
+    Kind('spans', 'tstzrange', "tstzrange('2000-01-01 00:00+00', '2000-01-01 00:00+00'::timestamptz + {i} * interval '1 s')",
+         'tstzrange', 'spans'),
+    Kind('lsn', 'pg_lsn', "('0/0'::pg_lsn + {i}::numeric * 4294967296)", 'pg_lsn', 'lsn'),
+    Kind('timetz', 'timetz', "('00:00:00+00'::timetz + {i} * interval '1 s')", 'timetz', 'timetz'),
+    Kind('money', 'money', '({i}::numeric::money)', 'money', 'money'),
+    Kind('varbit', 'varbit', "({i}::bit(32)::varbit)", 'varbit', 'varbit'),
+    Kind('moods', 'mood[]', "ARRAY[(enum_range(NULL::mood))[1 + {i} % 3]]", 'enum mood[]', 'moods', size=3),
+    Kind('pairs', 'pair[]', "ARRAY[ROW({i}, 'key ' || {i})::pair]", 'pair[]', 'pairs'),
     Kind('positive', 'positive', '({i} + 100000)::positive', 'bigint', 'positive'),
 ]
 KIND = {kind.name: kind for kind in KINDS}
@@ -134,10 +145,21 @@ NOT_CALLED = {
 # Operations that a new SQL surface brings are skipped where it is not there.
 
 
+NUMBERS = ['bigint', 'numeric', 'double precision']
+
+
 def meet(filter_type, key_type, adding):
-    """What happens to a key of a type in a filter of another: an SQLSTATE, or None."""
+    """What happens to a key of a type in a filter of another: an SQLSTATE, or None.
+
+    Numbers are promoted as by SQL's "=".  A numeric is looked for among integers.
+    """
     if filter_type is None or filter_type == key_type:
         return None
+    if filter_type in NUMBERS and key_type in NUMBERS:
+        if NUMBERS.index(key_type) < NUMBERS.index(filter_type):
+            return None
+        if (filter_type, key_type, adding) == ('bigint', 'numeric', False):
+            return None
     return '42804'
 
 
@@ -625,7 +647,7 @@ def copy_with(world, a, b, keys, kind):
     state = meet(filter.key_type, kind.key_type, True)
     if state:
         return state
-    return dataclasses.replace(filter, key_type=kind.key_type, keys=filter.keys | keys)
+    return dataclasses.replace(filter, key_type=filter.key_type or kind.key_type, keys=filter.keys | keys)
 
 
 @operation
@@ -1092,6 +1114,62 @@ def plan(world, a, b, c, d, e):
 
 
 @operation
+def first(world, a, b, c, d, e):
+    """bloom_first gives each key once, and loses none but at its rate."""
+    kind = pick(KINDS, b)
+    start, end = world.span(kind, c, d)
+    cycle = pick([3, 1, 50, 1000], e)
+    capacity = pick([0, 0, 1000, 10], a)
+    rows, keys, all_keys = world.run(f"""
+        WITH t AS MATERIALIZED (SELECT (SELECT k FROM k_{kind.name} AS r WHERE r.id = {start} + s.id % {cycle}) AS k
+                                FROM {world.rows_of(kind, start, end).replace(' WHERE', ' AS s WHERE')}),
+             f AS MATERIALIZED (SELECT k FROM t WHERE bloom_first(k{f', {capacity}, 0.01' if capacity else ''}))
+        SELECT (SELECT count(*) FROM f), (SELECT count(*) FROM (SELECT DISTINCT k FROM f) AS x),
+               (SELECT count(*) FROM (SELECT DISTINCT k FROM t) AS x)""")[0]
+    world.check('first repeats', rows == keys, rows, keys)
+    if not capacity:
+        world.check('first loses', keys == all_keys, keys, all_keys)
+    elif cycle <= capacity:
+        world.check('first loses', all_keys - keys <= at_most(all_keys * 0.01), keys, all_keys)
+
+
+@operation
+def chunks(world, a, b, c, d, e):
+    """A filter in chunks, in any order, is the filter."""
+    a, size = a % SLOTS, pick([1000, 128, 4096, 16777216], b)
+    if world.slots[a] is None:
+        return
+    order = pick(['seq', 'seq DESC', 'md5(seq::text)'], c)
+    row = world.run(f"""
+        SELECT bloom_from_chunks(seq, chunk ORDER BY {order}) = min(s.f::text)::bloom, max(length(chunk)) <= {size}
+        FROM slot AS s, bloom_chunks(s.f, {size}) WHERE s.id = {a}""")[0]
+    world.check('chunks', row == (True, True), row)
+    if d % 4 == 0:
+        # none may be missing
+        n = world.value(f'SELECT count(*) FROM slot AS s, bloom_chunks(s.f, {size}) WHERE s.id = {a}')
+        if n > 1:
+            world.fails('22023', f'SELECT bloom_from_chunks(seq, chunk) FROM slot AS s, bloom_chunks(s.f, {size}) '
+                        f'WHERE s.id = {a} AND seq <> {e % n}')
+
+
+@operation
+def shard(world, a, b, c, d, e):
+    """Equal keys, of whatever type, belong to one shard, and the shards are even."""
+    kind, n = pick(KINDS, a), pick([7, 1, 2, 1000], b)
+    other = pick([k for k in KINDS if k.family == kind.family], c)
+    differ, least, most, distinct = world.run(f"""
+        SELECT count(*) FILTER (WHERE bloom_shard(x.k, {n}) <> bloom_shard(y.k, {n})),
+               min(bloom_shard(x.k, {n})), max(bloom_shard(x.k, {n})), count(DISTINCT bloom_shard(x.k, {n}))
+        FROM k_{kind.name} AS x JOIN k_{other.name} AS y USING (id) WHERE id < 2000""")[0]
+    world.check('shard', differ == 0 and 0 <= least and most < n, differ, least, most)
+    if kind.size == UNIVERSE and n < 100:
+        world.check('shards', distinct == n, distinct, n)
+    capacity = pick(CAPACITIES, d)
+    each = world.value(f'SELECT bloom_shard_capacity({capacity}, {n})')
+    world.check('shard capacity', capacity / n <= each <= max(capacity, 1), each, capacity, n)
+
+
+@operation
 def transaction(world, a, b, c, d, e):
     """BEGIN, SAVEPOINT, ROLLBACK TO, COMMIT, ROLLBACK: the model goes along."""
     state = (list(world.slots), dict(world.sets))
@@ -1147,6 +1225,11 @@ def the_set(world, a):
     return name, world.sets[name]
 
 
+def set_meets(model, kind, adding):
+    """As meet, for sets: they take one type of numbers."""
+    return None if model.key_type in (None, kind.key_type) else '42804'
+
+
 def remembered(world, model):
     """The keys that the set must have, and those that it may."""
     last = dict(model.keys)
@@ -1158,7 +1241,7 @@ def remembered(world, model):
 
 
 def forget_or_add(world, model, kind, fresh):
-    return dataclasses.replace(model, key_type=kind.key_type,
+    return dataclasses.replace(model, key_type=model.key_type or kind.key_type,
                                keys=model.keys + tuple((key, world.now) for key in fresh))
 
 
@@ -1172,7 +1255,7 @@ def set_add(world, a, b, c, d, e):
     number = (c * 16 + d % 16) % STRANGERS
     key = next(iter(world.keys_of(kind, number, number + 1)))
     call = f"SELECT bloom_set_add('{name}', {kind.expression.format(i=number)}, {at(world.now)})"
-    state = meet(model.key_type, kind.key_type, True)
+    state = set_meets(model, kind, True)
     if state:
         world.fails(state, call)
         return
@@ -1200,7 +1283,7 @@ def set_add_all(world, a, b, c, d, e):
     end = min(end, first + 200)
     array = world.array_of(kind, first, end)
     call = f"bloom_set_add_all('{name}', {array}, {at(world.now)})"
-    state = meet(model.key_type, kind.key_type, True)
+    state = set_meets(model, kind, True)
     if state:
         if end > first:
             world.fails(state, f'SELECT {call}')
@@ -1225,7 +1308,7 @@ def set_contains(world, a, b, c, d, e):
         return
     if e % 8 == 7:
         kind = pick(KINDS, b)
-        state = meet(model.key_type, kind.key_type, False)
+        state = set_meets(model, kind, False)
         if state:
             world.fails(state, f"SELECT bloom_set_contains('{name}', {kind.expression.format(i=5)}, {at(world.now)})")
         return
@@ -1396,6 +1479,14 @@ class Runner:
                     fails(best.program[:i] + [tuple(operation)] + best.program[i + 1:])
         self.failure = best
 
+    def tour(self, seed):
+        """Every operation several times, so that also a short run has been everywhere."""
+        number = random.Random(seed)
+        program = [(k, *(number.randrange(256) for _ in range(5)))
+                   for k in range(1, len(OPERATIONS)) for _ in range(6)]
+        number.shuffle(program)
+        self.run(program)
+
     def round(self, seed, programs):
         @hypothesis.seed(seed)
         @settings(max_examples=programs, database=None, deadline=None, print_blob=False,
@@ -1482,6 +1573,7 @@ def main():
             programs = arguments.programs or 25
             try:
                 before = runner.programs
+                runner.tour(seed)
                 runner.round(seed, programs)
             except Exception:
                 # hypothesis runs it again, and may find it "flaky"
