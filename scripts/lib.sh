@@ -30,6 +30,7 @@ run_as=''               # the workshop's owner, if we are root
 bindir=''               # programs of the private PostgreSQL
 child=''                # process group of the step that is running
 port=54329              # names the socket only; nothing listens on TCP
+workshop_environment=() # more of NAME=value for what runs in it
 apt_leftovers=()        # files that keep apt-get from creating clusters
 
 # What a build needs, by the names of Debian's packages.  SERVER and HEADERS
@@ -136,6 +137,8 @@ lacks() {
     case $1 in
         SERVER) [ -z "$pg_config" ] && [ -z "$(debian_majors postgres)" ] ;;
         HEADERS) [ -z "$pg_config" ] ;;
+        dpkg-dev) ! command -v dpkg-source >/dev/null ;;
+        libicu-dev) ! has_header unicode/ucol.h ;;
         libc6-dev) ! has_header stdio.h ;;
         libxxhash-dev) ! has_header xxhash.h ;;
         libipc-run-perl) ! perl -MIPC::Run -e 1 2>/dev/null ;;
@@ -330,7 +333,7 @@ exec_in_workshop() {
         HOME="$work" TMPDIR="$work/tmp" LC_ALL=C.UTF-8 TZ=UTC \
         PG_CONFIG="$bindir/pg_config" PGHOST="$work/sock" PGPORT="$port" \
         PGUSER=postgres PGDATABASE=postgres \
-        "$@" </dev/null
+        "${workshop_environment[@]}" "$@" </dev/null
 }
 
 # run_logged NAME COMMAND...: the same, output to $work/log/NAME.

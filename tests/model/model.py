@@ -1539,6 +1539,12 @@ def report(runner, functions, long_enough):
     return failed
 
 
+def be_patient(factor):
+    global ANSWER_WITHIN
+    ANSWER_WITHIN *= factor
+    SETTINGS[0] = f"statement_timeout = '{ANSWER_WITHIN}s'"
+
+
 def print_failure(failure):
     """A program that failed, as what the test did and as SQL."""
     print('\n'.join('# ' + line for line in failure.trace.splitlines()[-12:]))
@@ -1555,8 +1561,10 @@ def main():
     parser.add_argument('--seed', type=int, default=None)
     parser.add_argument('--programs', type=int, default=None, help='one round of so many programs')
     parser.add_argument('--program', help='one program, as a failure prints it')
+    parser.add_argument('--patience', type=int, default=1, help='times as long for an answer, on a slow server')
     parser.add_argument('--keep', action='store_true', help='keep the database, and say its name')
     arguments = parser.parse_args()
+    be_patient(arguments.patience)
     seed = arguments.seed if arguments.seed is not None else int(time.time()) % 10**6 * 1000
 
     database = f'bloomtype_model_{os.getpid()}'

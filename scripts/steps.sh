@@ -1,0 +1,108 @@
+# scripts/steps.sh
+#
+#     Tests in steps, counted: for scripts/test and scripts/sanitize; sourced
+#     after lib.sh, never run.
+#
+# Whatever ends the script, its last line says "N passed, N failed".
+
+# shellcheck shell=bash
+
+passed=0
+failed=0
+reached_end=no
+table=()                # one line per step, for the end
+
+# step TEXT LOG COUNTER COMMAND...: run the command and add its tests to the totals.
+# A step that fails, or that runs nothing, has at least one failure.
+step() {
+    local text=$1 log=$work/log/$2 counter=$3 status=0 began=$SECONDS ran broke
+    shift 3
+    run "$@" >"$log" 2>&1 || status=$?
+    read -r ran broke < <("$counter" "$log" "$status")
+    if [ "$broke" -eq 0 ] && [ $((status == 0 && ran > 0)) -eq 0 ]; then
+        broke=1
+    fi
+    passed=$((passed + ran))
+    failed=$((failed + broke))
+    if [ "$broke" -eq 0 ]; then
+        table+=("$(printf 'ok    %-26s %5d passed             %5d s' \
+            "$text" "$ran" $((SECONDS - began)))")
+        say "${table[-1]}"
+    else
+        table+=("$(printf 'FAIL  %-26s %5d passed, %3d failed %5d s' \
+            "$text" "$ran" "$broke" $((SECONDS - began)))")
+        say "${table[-1]}"
+        show_failure "$log"
+    fi
+}
+
+# show_failure LOG: what was printed, and what differs from the expected output.
+show_failure() {
+    local diffs
+    tail -n 200 "$1" | sed 's/^/    | /'
+    for diffs in "$work"/src/{,output_iso/}regression.diffs; do
+        [ ! -s "$diffs" ] || head -n 1000 "$diffs" | sed 's/^/    | /'
+        rm -f "$diffs"
+    done
+    grep -hE 'PANIC|TRAP|terminated by signal' "$work/log/server" \
+        "$work"/src/tmp_check/log/*.log 2>/dev/null | sed 's/^/    | /' || true
+}
+
+# count_status LOG STATUS: the step is one test, its exit status the result.
+count_status() {
+    if [ "$2" -eq 0 ]; then echo 1 0; else echo 0 1; fi
+}
+
+# count_tap LOG: lines of the Test Anything Protocol; skipped and to-do tests count as nothing.
+count_tap() {
+    awk '/^(not )?ok / && /# *(SKIP|skip|TODO)/ { next }
+         /^ok /     { passed++ }
+         /^not ok / { failed++ }
+         END        { print passed + 0, failed + 0 }' "$1"
+}
+
+# count_regress LOG: the lines of pg_regress, which up to PostgreSQL 15 are not TAP.
+count_regress() {
+    awk '/^ok / || / \.\.\. ok /                 { passed++ }
+         /^not ok / || / \.\.\. (FAILED|failed)/ { failed++ }
+         END { print passed + 0, failed + 0 }' "$1"
+}
+
+# all_ran LOG DIR SUFFIX: a test file that no list names is a failure: it would rot.
+all_ran() {
+    local file name
+    for file in "$work/src/$2"/*"$3"; do
+        name=$(basename "$file" "$3")
+        if [ -e "$file" ] && ! grep -qw -- "$name" "$work/log/$1"; then
+            say "FAIL  $2/$name$3 was not run"
+            failed=$((failed + 1))
+        fi
+    done
+}
+
+# verdict: the last lines, and the exit status.
+verdict() {
+    say
+    say "$(printf '%s\n' "${table[@]}")"
+    say
+    reached_end=yes
+    if [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]; then
+        say "All tests passed, in $SECONDS seconds."
+    else
+        say "NOT all tests passed."
+    fi
+    say "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+# at_exit: clean up; whatever kept us from the verdict counts as a failure.
+at_exit() {
+    cleanup
+    if [ "$reached_end" = no ]; then
+        say
+        say "The tests did not run to the end."
+        say "$passed passed, $((failed + 1)) failed"
+    fi
+}
+
+trap at_exit EXIT
