@@ -39,6 +39,18 @@ FROM filters AS f JOIN copied AS c USING (name)
 ORDER BY name COLLATE "C";
 
 -- The wrong text is an error, with SQLSTATE 22P02.
+CREATE FUNCTION pg_temp.text_refusal(text) RETURNS text LANGUAGE plpgsql AS
+$$
+DECLARE
+	detail text;
+BEGIN
+	PERFORM $1::bloom;
+	RETURN 'none';
+EXCEPTION WHEN invalid_text_representation THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN detail;
+END
+$$;
 \set VERBOSITY sqlstate
 SELECT ''::bloom;
 SELECT 'a'::bloom;
@@ -47,8 +59,28 @@ SELECT 'AAAA'::bloom;
 \set VERBOSITY default
 SELECT ''::bloom;
 SELECT 'https://example.com/a/very/long/address/of/a/page'::bloom;
--- line breaks, of which base64 has none here; cut off; extended
-SELECT (left(filter::text, 40) || E'\n' || substr(filter::text, 41))::bloom FROM filters WHERE name = 'empty';
+-- a long text is shown in part, in whole characters
+SELECT repeat('é', 30)::bloom;
+SELECT repeat('漢字', 3000)::bloom;
+SELECT repeat('x', 41)::bloom;
+SELECT repeat('x', 40)::bloom;
+-- White space may stand anywhere, as encode() and editors make it.
+SELECT bool_and(encode(filter::bytea, 'base64')::bloom::bytea = filter::bytea) AS by_encode,
+	   bool_and((regexp_replace(filter::text, '(.)', E'\\1 \t\r\n', 'g'))::bloom::bytea = filter::bytea) AS everywhere,
+	   bool_and((E' \n' || filter::text || E'\n\n')::bloom::bytea = filter::bytea) AS around
+FROM filters WHERE length(filter::text) < 100000;
+SELECT (left(filter::text, 40) || E'\f' || substr(filter::text, 41))::bloom FROM filters WHERE name = 'empty';
+-- Of the texts for the same bytes, only one is right: spare bits are zero, the
+-- padding is complete, and nothing comes after it.
+SELECT name, decode(spare, 'base64') = filter::bytea AS same_bytes, pg_temp.text_refusal(spare) AS refusal, pg_temp.text_refusal(t) AS as_written
+FROM filters, LATERAL (SELECT filter::text AS t, rtrim(filter::text, '=') AS u) AS v,
+	 LATERAL (SELECT left(u, -1) || translate(right(u, 1), 'AEIMQUYcgkosw048', 'BFJNRVZdhlptx159') || substr(t, length(u) + 1) AS spare) AS w
+WHERE t LIKE '%=' ORDER BY name COLLATE "C";
+SELECT what, pg_temp.text_refusal(text) AS refusal
+FROM (SELECT filter::text AS t FROM filters WHERE name = 'empty') AS f,
+	 LATERAL (VALUES ('no padding', rtrim(t, '=')), ('half of it', t || '='), ('in the middle', left(t, 6) || '==' || substr(t, 9)),
+			  ('text after it', t || 'AAAA'), ('more after it', t || '===='), ('only that', '====')) AS v (what, text);
+-- cut off; extended
 SELECT left(filter::text, 56)::bloom FROM filters WHERE name = 'empty';
 SELECT (left(filter::text, 56) || '....')::bloom FROM filters WHERE name = 'empty';
 SELECT (filter::text || filter::text)::bloom FROM filters WHERE name = 'empty';

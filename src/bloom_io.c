@@ -11,6 +11,9 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
 #include "bloom_io.h"
 
 /* How people call a filter of each kind, beside its SQL name */
@@ -53,30 +56,69 @@ EncodeBase64(const uint8 *bytes, Size len)
 		bytes += piece;
 		len -= piece;
 		out += n;
+		CHECK_FOR_INTERRUPTS();
 	}
 	*out = '\0';
 	return text;
 }
 
-/* NULL, if the text is not base64. */
+/*
+ * The bytes of base64, or NULL, if the text is not base64.
+ *
+ * White space may stand anywhere, as for decode(..., 'base64').  But of two
+ * texts for the same bytes only the one that we write is accepted: there is
+ * nothing after the padding, and the bits that the last character has to spare
+ * are zero.
+ */
 static uint8 *
-DecodeBase64(const char *text, Size nchars, Size *len)
+DecodeBase64(const char *text, Size *len)
 {
+	Size		nchars = strlen(text);
 	uint8	   *bytes = palloc(nchars / 4 * 3 + 3);
 	uint8	   *out = bytes;
+	char	   *chars = palloc(Min(nchars, BASE64_PIECE_CHARS) + 1);
+	bool		padded = false;
 
-	while (nchars > 0)
+	while (*text != '\0')
 	{
-		int			piece = (int) Min(nchars, BASE64_PIECE_CHARS);
-		int			n = BloomBase64Decode(text, piece, out, piece / 4 * 3 + 3);
+		int			nin = 0;
+		int			nout;
+		const char *padding;
 
-		/* padding ends the text */
-		if (n < 0 || (nchars > (Size) piece && n != BASE64_PIECE_BYTES))
+		while (*text != '\0' && nin < BASE64_PIECE_CHARS)
+		{
+			char		c = *text++;
+
+			if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+				chars[nin++] = c;
+		}
+		if (nin == 0)
+			break;
+
+		nout = padded ? -1 :
+			BloomBase64Decode(chars, nin, out, nin / 4 * 3 + 3);
+		padding = memchr(chars, '=', nin);
+		if (nout >= 0 && padding != NULL)
+		{
+			char		last[4];
+
+			/* the padding is what the last bytes have when we write them */
+			padded = true;
+			if (padding < chars + nin - 2 ||
+				BloomBase64Encode(out + nout - (nout % 3), nout % 3, last, 4) != 4 ||
+				memcmp(last, chars + nin - 4, 4) != 0)
+				nout = -1;
+		}
+		if (nout < 0)
+		{
+			pfree(chars);
+			pfree(bytes);
 			return NULL;
-		text += piece;
-		nchars -= piece;
-		out += n;
+		}
+		out += nout;
+		CHECK_FOR_INTERRUPTS();
 	}
+	pfree(chars);
 	*len = out - bytes;
 	return bytes;
 }
@@ -94,14 +136,16 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 	uint8	   *bytes;
 	Size		len;
 
-	bytes = DecodeBase64(text, strlen(text), &len);
+	bytes = DecodeBase64(text, &len);
 	if (bytes != NULL)
 		filter = BloomDecode(bytes, len, kind, &wrong);
 	if (filter == NULL)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%.40s\"%s",
-						KindType(kind), text, strlen(text) > 40 ? "..." : ""),
+				 errmsg("invalid input syntax for type %s: \"%.*s\"%s",
+						KindType(kind),
+						pg_mbcliplen(text, (int) strnlen(text, 64), 40), text,
+						strnlen(text, 64) > 40 ? "..." : ""),
 				 errdetail("%s", wrong),
 				 errhint("A filter is base64, as its output shows.")));
 	pfree(bytes);
