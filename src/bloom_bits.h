@@ -80,16 +80,37 @@ BloomGetBit(const uint8 *data, uint64 position)
 }
 
 /*
+ * Filters from this size on are beyond the second-level cache, where a miss
+ * takes longer than to compute all positions.
+ */
+#define BLOOM_FAR_BITS	(UINT64CONST(8) * 4 * 1024 * 1024)
+
+/* So many loads are under way at once; processors have room for no more. */
+#define BLOOM_FAR_LOADS	16
+
+/*
  * Are all bits of the key set?  False means that the key was never added.
  *
  * The loads of four positions are issued together: an exit after each one
- * would make every cache miss wait for the branch before it.
+ * would make every cache miss wait for the branch before it.  In a large
+ * filter, these are the loads of all positions.
  */
 static inline bool
 BloomTestBits(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 {
 	uint64		a = hash;
 
+	while (bits >= BLOOM_FAR_BITS && hashes > 0)
+	{
+		unsigned int all = 1;
+		int			n = Min(hashes, BLOOM_FAR_LOADS);
+
+		hashes -= n;
+		while (n-- > 0)
+			all &= BloomGetBit(data, BloomNextPosition(&a, bits));
+		if (all == 0)
+			return false;
+	}
 	for (; hashes >= 4; hashes -= 4)
 	{
 		unsigned int bit0 = BloomGetBit(data, BloomNextPosition(&a, bits));
