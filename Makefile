@@ -22,6 +22,7 @@ OBJS = \
 	src/bloom_hash_container.o \
 	src/bloom_hash_scalar.o \
 	src/bloom_hasher.o \
+	src/bloom_index.o \
 	src/bloom_io.o \
 	src/bloom_key_type.o \
 	src/bloom_layout.o \
@@ -33,6 +34,7 @@ OBJS = \
 	src/bloom_sort.o \
 	src/bloom_state.o \
 	src/bloom_tell.o \
+	src/bloom_toast.o \
 	src/bloom_window.o \
 	src/set.o \
 	src/set_define.o \

@@ -28,6 +28,7 @@
  *		src/bloom_tell.c		what these two remember
  *		src/bloom_state.c		states, changed in place
  *		src/bloom_query.c		what call sites of one statement share
+ *		src/bloom_index.c		a directory of hashes
  *		src/bloom_fetch.c		from a Datum to the filter: TOAST
  *		src/bloom_setops.c		filters as sets
  *		src/bloom_io.c			text and bytes
@@ -277,7 +278,7 @@ bloom_shape(PG_FUNCTION_ARGS)
 typedef struct CallSite
 {
 	BloomHasher hasher;
-	BloomCache *cache;
+	BloomProbeSite probes;		/* of those that test */
 } CallSite;
 
 static CallSite *
@@ -286,7 +287,10 @@ GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 	CallSite   *site = fcinfo->flinfo->fn_extra;
 
 	if (unlikely(site == NULL))
+	{
 		site = BloomMakeCallSite(fcinfo, key_argno, is_array, sizeof(CallSite));
+		BloomProbeSiteInit(&site->probes, fcinfo, 1 - key_argno);
+	}
 	return site;
 }
 
@@ -425,7 +429,7 @@ TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 	uint64		hash;
 
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(filter_argno), 1,
-					&site->cache, fcinfo->flinfo->fn_mcxt);
+					&site->probes, fcinfo->flinfo->fn_mcxt);
 	hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(key_argno),
 						probe.header, BLOOM_TO_TEST);
 	PG_RETURN_BOOL(hash != 0 && BloomProbeTest(&probe, hash));
@@ -472,7 +476,7 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
 					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
-					&site->cache, fcinfo->flinfo->fn_mcxt);
+					&site->probes, fcinfo->flinfo->fn_mcxt);
 	keys = HashArrayFor(fcinfo, probe.header, BLOOM_TO_TEST);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{

@@ -10,14 +10,16 @@
  * - A probe needs the header and as many bytes as a key has hashes.  Storage
  *	 "external" keeps a value addressable, so we can read just those.
  *
- * - A call site remembers the filters that it has probed, by their TOAST
+ * - A statement remembers the filters that it has probed, by their TOAST
  *	 pointers.  A pointer names one value for ever: a row that is updated gets
  *	 another.  Once a filter has been probed so often that reading all of it
  *	 would have cost no more, we do that, and keep it.  So the cost is at most
  *	 twice that of the better way, whichever it turns out to be.
  *
- * What is kept is bounded in number and in bytes; what was not used for the
- * longest time goes first.
+ * What is kept is bounded in number, and in bytes by hash_mem, as a hash table
+ * would be, but for one filter, which may have any size.  It is bounded for
+ * the statement: all call sites share it, those of all partitions among them.
+ * What was not used for the longest time goes first.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -27,13 +29,16 @@
 
 #include "access/detoast.h"
 #include "access/heaptoast.h"
+#include "miscadmin.h"
+#include "nodes/primnodes.h"
 
 #include "bloom_fetch.h"
+#include "bloom_query.h"
 #include "bloom_state.h"
+#include "bloom_toast.h"
 
-/* Limits of a call site's cache; one filter of any size may always stay */
+/* Filters that a statement remembers */
 #define CACHE_ENTRIES		128
-#define CACHE_BYTES			((Size) 128 * 1024 * 1024)
 
 /* Filters up to this size are read as a whole at once */
 #define SMALL_FILTER_BYTES	(4 * TOAST_MAX_CHUNK_SIZE)
@@ -55,14 +60,15 @@ typedef struct CacheEntry
 	uint64		last_used;
 	uint64		slices;			/* read so far, or about to be */
 	Bloom	   *whole;			/* or NULL */
+	BloomIndex	index;			/* of that, in keys form */
 	Bloom	   *header;
 } CacheEntry;
 
 struct BloomCache
 {
-	MemoryContext context;
+	BloomShared shared;
 	uint64		clock;
-	Size		bytes;			/* of whole filters */
+	Size		bytes;			/* of whole filters and their directories */
 	int			nentries;
 	int			latest;			/* the entry that was used last */
 	CacheEntry	entries[CACHE_ENTRIES];
@@ -191,13 +197,22 @@ BloomFetchSize(Datum datum)
  * ----------------------------------------------------------------
  */
 
+/* What a whole filter takes, with the directory that it may get. */
+static Size
+WholeBytes(const Bloom *whole)
+{
+	return VARSIZE(whole) +
+		(BloomIsKeys(whole) ? BloomIndexSize(whole->count) : 0);
+}
+
 /* Forget an entry's whole filter. */
 static void
 DropWhole(BloomCache *cache, CacheEntry *entry)
 {
 	if (entry->whole == NULL)
 		return;
-	cache->bytes -= VARSIZE(entry->whole);
+	cache->bytes -= WholeBytes(entry->whole);
+	BloomIndexFree(&entry->index);
 	pfree(entry->whole);
 	entry->whole = NULL;
 	entry->slices = 0;
@@ -262,7 +277,7 @@ FindEntry(BloomCache *cache, Datum stored)
 
 	/* the entry is not to be found, until it is complete */
 	entry->valueid = InvalidOid;
-	entry->header = FetchHeader(cache->context, stored);
+	entry->header = FetchHeader(cache->shared.query, stored);
 	entry->toastrelid = pointer.va_toastrelid;
 	entry->valueid = pointer.va_valueid;
 	entry->slices = 0;
@@ -292,14 +307,38 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored, Size size)
 {
 	const Bloom *filter;
 
-	while (cache->bytes > 0 && cache->bytes + size > CACHE_BYTES)
+	while (cache->bytes > 0 && cache->bytes + size > BloomHashMemoryLimit())
 		DropWhole(cache, OldestEntry(cache, true));
 
 	filter = BloomFetch(stored);
-	entry->whole = BloomAllocate(cache->context, VARSIZE(filter));
+	entry->whole = BloomAllocate(cache->shared.query, VARSIZE(filter));
 	memcpy(entry->whole, filter, VARSIZE(filter));
 	pfree(unconstify(Bloom *, filter));
-	cache->bytes += VARSIZE(entry->whole);
+	cache->bytes += WholeBytes(entry->whole);
+	if (BloomIsKeys(entry->whole))
+	{
+		entry->index.keys = BloomKeyData(entry->whole);
+		entry->index.nkeys = entry->whole->count;
+	}
+}
+
+/*
+ * BloomProbeSiteInit
+ *		What a call site that probes the filter in this argument begins with.
+ */
+void
+BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo, int argno)
+{
+	const Node *call = fcinfo->flinfo->fn_expr;
+	List	   *args = NIL;
+
+	memset(site, 0, sizeof(BloomProbeSite));
+	if (call != NULL && IsA(call, FuncExpr))
+		args = ((const FuncExpr *) call)->args;
+	else if (call != NULL && IsA(call, OpExpr))
+		args = ((const OpExpr *) call)->args;
+	site->is_constant = argno < list_length(args) &&
+		IsA(list_nth(args, argno), Const);
 }
 
 /*
@@ -308,11 +347,13 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored, Size size)
  */
 void
 BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
-				 BloomCache **cache, MemoryContext context)
+				 BloomProbeSite *site, MemoryContext context)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	BloomCache *cache = site->cache;
 	CacheEntry *entry;
 
+	probe->index = NULL;
 	if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value))
 	{
 		/* packed, as all small filters in tables are: not worth a palloc */
@@ -337,13 +378,11 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 		return;
 	}
 
-	if (*cache == NULL)
-	{
-		*cache = MemoryContextAllocZero(context, sizeof(BloomCache));
-		(*cache)->context = context;
-	}
-	entry = FindEntry(*cache, datum);
-	entry->last_used = ++(*cache)->clock;
+	if (cache == NULL)
+		cache = site->cache = BloomShare(context, BLOOM_SHARED_CACHE,
+										 sizeof(BloomCache));
+	entry = FindEntry(cache, datum);
+	entry->last_used = ++cache->clock;
 
 	if (entry->whole == NULL)
 	{
@@ -352,11 +391,13 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 		entry->slices += BloomIsKeys(entry->header) ? nkeys :
 			nkeys * entry->header->hashes;
 		if (!BloomIsSliceable(datum) || IsWorthWhole(entry, size))
-			FetchWhole(*cache, entry, datum, size);
+			FetchWhole(cache, entry, datum, size);
 	}
 
 	probe->is_whole = entry->whole != NULL;
 	probe->header = probe->is_whole ? entry->whole : entry->header;
+	if (probe->is_whole && BloomIsKeys(entry->whole))
+		probe->index = &entry->index;
 	probe->stored = datum;
 }
 
@@ -365,41 +406,36 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
  * ----------------------------------------------------------------
  */
 
-/*
- * Are all bits of a key set?  Reads one byte for each, until one is not.
- */
+/* Are all bits of a key set? */
 static bool
 TestStoredBits(const BloomProbe *probe, uint64 hash)
 {
+	const Bloom *header = probe->header;
+	uint64		positions[BLOOM_MAX_HASHES];
 	uint64		a = hash;
 
-	for (int i = 0; i < probe->header->hashes; i++)
-	{
-		uint64		position = BloomNextPosition(&a, BloomBits(probe->header));
-		uint8		byte;
-
-		BloomFetchSlice(probe->stored,
-						BloomPrefixSize(probe->header) + position / 8, 1,
-						&byte);
-		if (BloomGetBit(&byte, position & 7) == 0)
-			return false;
-	}
-	return true;
+	for (int i = 0; i < header->hashes; i++)
+		positions[i] = BloomNextPosition(&a, BloomBits(header));
+	return BloomToastTestBits(probe->stored,
+							  BloomPrefixSize(header) - VARHDRSZ,
+							  positions, header->hashes);
 }
 
 /*
  * Is the hash in a list?  Hashes are evenly spread, so that its place is known
  * up to about the square root of their number.  If it is not among those that
- * we read there, a binary search goes on in what remains.
+ * we read there, the nearest of them tells how far it is, a second time more
+ * precisely.  Then a binary search goes on in what remains.
  */
 static bool
 TestStoredKeys(const BloomProbe *probe, uint64 hash)
 {
 	uint64		low = 0;
 	uint64		high = probe->header->count;
+	uint64		count = high;
 	uint64		middle = BloomMulHigh(hash, high);
 
-	while (low < high)
+	for (int guesses = 2; low < high; guesses--)
 	{
 		uint64		keys[KEYS_PER_SLICE];
 		uint64		first = middle - Min(middle - low, KEYS_PER_SLICE / 2);
@@ -408,12 +444,19 @@ TestStoredKeys(const BloomProbe *probe, uint64 hash)
 		BloomFetchSlice(probe->stored, BloomPrefixSize(probe->header) +
 						first * sizeof(uint64), n * sizeof(uint64), keys);
 		if (hash < keys[0])
+		{
 			high = first;
+			middle = high - Min(BloomMulHigh(keys[0] - hash, count), high - low);
+		}
 		else if (hash > keys[n - 1])
+		{
 			low = first + n;
+			middle = low + Min(BloomMulHigh(hash - keys[n - 1], count), high - low);
+		}
 		else
 			return BloomTestKeys(keys, n, hash);
-		middle = low + (high - low) / 2;
+		if (guesses <= 0)
+			middle = low + (high - low) / 2;
 	}
 	return false;
 }

@@ -34,6 +34,27 @@
 	(pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK)
 #endif
 
+/* The snapshot for TOAST tables, in this space where the server wants one */
+#include "access/toast_internals.h"
+static inline Snapshot
+BloomToastSnapshot(SnapshotData *space)
+{
+#if PG_VERSION_NUM >= 180000
+	(void) space;
+	return get_toast_snapshot();
+#else
+	init_toast_snapshot(space);
+	return space;
+#endif
+}
+
+/* What hash tables may take; PostgreSQL 15 gives it in bytes */
+#if PG_VERSION_NUM >= 150000
+#define BloomHashMemoryLimit()	((Size) get_hash_memory_limit())
+#else
+#define BloomHashMemoryLimit()	((Size) get_hash_mem() * 1024)
+#endif
+
 /*
  * Soft errors came with PostgreSQL 16: an input function reports bad input to
  * its caller, if that has asked for it.
