@@ -36,6 +36,8 @@ OBJS = \
 	src/bloom_tell.o \
 	src/bloom_toast.o \
 	src/bloom_window.o \
+	src/counting.o \
+	src/counting_ops.o \
 	src/set.o \
 	src/set_define.o \
 	src/set_keys.o \

@@ -1028,3 +1028,179 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
 COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, shards in the first generation, bytes (on disk for the whole set), and how many generations it has grown to';
+
+-- ----------------------------------------------------------------
+--							COUNTING FILTERS
+-- ----------------------------------------------------------------
+
+CREATE TYPE counting_bloom;
+
+CREATE FUNCTION _counting_bloom_in(cstring) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_in(cstring) IS 'input function of type counting_bloom: base64 of the bytes that the cast to bytea gives';
+
+CREATE FUNCTION _counting_bloom_out(counting_bloom) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_out(counting_bloom) IS 'output function of type counting_bloom: base64';
+
+CREATE FUNCTION _counting_bloom_recv(internal) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_recv(internal) IS 'binary input function of type counting_bloom';
+
+CREATE FUNCTION _counting_bloom_send(counting_bloom) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_send(counting_bloom) IS 'binary output function of type counting_bloom';
+
+CREATE TYPE counting_bloom (
+	INPUT = _counting_bloom_in,
+	OUTPUT = _counting_bloom_out,
+	RECEIVE = _counting_bloom_recv,
+	SEND = _counting_bloom_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = external
+);
+COMMENT ON TYPE counting_bloom IS 'Bloom filter with a 4-bit counter in place of each bit, so that keys can be removed; it never denies a key that was added and not removed, as long as nobody removes a key that was not added';
+
+CREATE FUNCTION _counting_bloom_to_bytea(counting_bloom) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_to_bytea(counting_bloom) IS 'the bytes of a counting filter, as docs/format.md describes them';
+
+CREATE FUNCTION _counting_bloom_from_bytea(bytea) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_from_bytea(bytea) IS 'the counting filter that has these bytes; invalid bytes are error 22P03';
+
+CREATE FUNCTION _counting_bloom_to_bloom(counting_bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION _counting_bloom_to_bloom(counting_bloom) IS 'the plain filter of the same keys, which takes a quarter of the room';
+
+CREATE CAST (counting_bloom AS bytea) WITH FUNCTION _counting_bloom_to_bytea(counting_bloom);
+COMMENT ON CAST (counting_bloom AS bytea) IS 'the bytes of a counting filter, as docs/format.md describes them';
+
+CREATE CAST (bytea AS counting_bloom) WITH FUNCTION _counting_bloom_from_bytea(bytea);
+COMMENT ON CAST (bytea AS counting_bloom) IS 'the counting filter that has these bytes; invalid bytes are error 22P03';
+
+CREATE CAST (counting_bloom AS bloom) WITH FUNCTION _counting_bloom_to_bloom(counting_bloom);
+COMMENT ON CAST (counting_bloom AS bloom) IS 'the plain filter of the same keys, equal to the one that bloom_agg makes of them, unless a counter has reached 15 and its keys were removed';
+
+-- adding and removing
+
+CREATE FUNCTION counting_bloom_empty(capacity bigint, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
+	RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION counting_bloom_empty(bigint, float8, bigint) IS 'empty counting filter for capacity distinct keys (1 to 2^30 divided by the bits per key) at false-positive rate fp_prob, of the shape that bloom_empty gives';
+
+-- not STRICT; a null key leaves the filter as it is
+CREATE FUNCTION counting_bloom_add(filter counting_bloom, key anycompatible) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION counting_bloom_add(counting_bloom, anycompatible) IS 'the filter with one more key, or the same key once more; counts end at 15, which stands for any larger number; a null key changes nothing';
+
+-- not STRICT; a null key leaves the filter as it is
+CREATE FUNCTION counting_bloom_remove(filter counting_bloom, key anycompatible) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION counting_bloom_remove(counting_bloom, anycompatible) IS 'the filter with the key once less; unchanged, if the key is null or certainly absent; a key that was never added but tests as present takes from the counts of others, which may then be denied: the function cannot know, so remove only keys that were added';
+
+-- not STRICT; a null array leaves the filter as it is
+CREATE FUNCTION counting_bloom_add_all(filter counting_bloom, keys anycompatiblearray) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION counting_bloom_add_all(counting_bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, each as often as it is there';
+
+-- not STRICT; a null array leaves the filter as it is
+CREATE FUNCTION counting_bloom_remove_all(filter counting_bloom, keys anycompatiblearray) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION counting_bloom_remove_all(counting_bloom, anycompatiblearray) IS 'the filter without the elements of the array, each as often as it is there; those that are null or certainly absent change nothing; remove only keys that were added, as for counting_bloom_remove';
+
+CREATE FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) IS 'the filter of the keys of both, each as often as in both together; sums end at 15; filters of different shapes or key types are error 42804';
+
+CREATE FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) IS 'the first filter without what the second holds; a count of 15 stays, and any other must suffice, else error 22003; filters of different shapes or key types are error 42804';
+
+CREATE OPERATOR + (
+	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = counting_bloom_sum,
+	COMMUTATOR = +
+);
+COMMENT ON OPERATOR + (counting_bloom, counting_bloom) IS 'sum of counting filters';
+
+CREATE OPERATOR - (
+	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = counting_bloom_difference
+);
+COMMENT ON OPERATOR - (counting_bloom, counting_bloom) IS 'difference of counting filters';
+
+-- membership
+
+CREATE FUNCTION counting_bloom_contains(filter counting_bloom, key anycompatible) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	SUPPORT _bloom_contains_support;
+COMMENT ON FUNCTION counting_bloom_contains(counting_bloom, anycompatible) IS 'false: the key was certainly never added, or was removed; true: it probably is there';
+
+CREATE FUNCTION _counting_bloom_contained(key anycompatible, filter counting_bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	SUPPORT _bloom_contains_support;
+COMMENT ON FUNCTION _counting_bloom_contained(anycompatible, counting_bloom) IS 'false: the key was certainly never added, or was removed; true: it probably is there';
+
+CREATE FUNCTION counting_bloom_count(filter counting_bloom, key anycompatible) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION counting_bloom_count(counting_bloom, anycompatible) IS 'how often the key is in the filter, or a larger number: 0 (certainly absent) to 15, which stands for any larger one';
+
+CREATE OPERATOR @> (
+	LEFTARG = counting_bloom, RIGHTARG = anycompatible, FUNCTION = counting_bloom_contains,
+	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
+);
+COMMENT ON OPERATOR @> (counting_bloom, anycompatible) IS 'possibly contains the key; false is certain';
+
+CREATE OPERATOR <@ (
+	LEFTARG = anycompatible, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_contained,
+	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
+);
+COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained in the filter; false is certain';
+
+-- equality
+
+CREATE FUNCTION _counting_bloom_eq(counting_bloom, counting_bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _counting_bloom_eq(counting_bloom, counting_bloom) IS 'same bits, hashes, seed, key type, and the same counters';
+
+CREATE FUNCTION _counting_bloom_ne(counting_bloom, counting_bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _counting_bloom_ne(counting_bloom, counting_bloom) IS 'not the same bits, hashes, seed, key type, or not the same counters';
+
+CREATE FUNCTION _counting_bloom_hash(counting_bloom) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _counting_bloom_hash(counting_bloom) IS 'hash function of the hash operator class of type counting_bloom';
+
+CREATE FUNCTION _counting_bloom_hash_extended(counting_bloom, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _counting_bloom_hash_extended(counting_bloom, bigint) IS 'extended hash function of the hash operator class of type counting_bloom';
+
+CREATE OPERATOR = (
+	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (counting_bloom, counting_bloom) IS 'same shape and same counters';
+
+CREATE OPERATOR <> (
+	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
+);
+COMMENT ON OPERATOR <> (counting_bloom, counting_bloom) IS 'different shape or different counters';
+
+CREATE OPERATOR CLASS counting_bloom_ops DEFAULT FOR TYPE counting_bloom USING hash AS
+	OPERATOR 1 = (counting_bloom, counting_bloom),
+	FUNCTION 1 _counting_bloom_hash(counting_bloom),
+	FUNCTION 2 _counting_bloom_hash_extended(counting_bloom, bigint);
+COMMENT ON OPERATOR CLASS counting_bloom_ops USING hash IS 'equality of counting filters, for DISTINCT, GROUP BY, UNION and replication';
+COMMENT ON OPERATOR FAMILY counting_bloom_ops USING hash IS 'equality of counting filters, for DISTINCT, GROUP BY, UNION and replication';
+
+-- inspection
+
+CREATE FUNCTION counting_bloom_info(filter counting_bloom, OUT key_type text, OUT counters bigint,
+									OUT hashes int, OUT seed bigint, OUT capacity bigint,
+									OUT fp_prob float8, OUT keys bigint, OUT fp_prob_now float8,
+									OUT fill float8, OUT counters_full bigint, OUT bytes bigint,
+									OUT representation text)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, capacity and rate as asked, keys (distinct, estimated), rate now, fraction of counters that are not 0, number of those that are 15, size in bytes, and representation: keys (hashes with counts) or counters';

@@ -24,6 +24,7 @@
  *		src/bloom_window.c		the window function
  *		src/bloom_shard.c		which of several filters has a key
  *		src/bloom_chunks.c		large filters in parts
+ *		src/counting.c			the type counting_bloom; counting_*.c below it
  *		src/bloom_set.c			stored sets: keys in a table of small filters
  *		src/bloom_tell.c		what these two remember
  *		src/bloom_state.c		states, changed in place
@@ -55,12 +56,11 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "src/bloom_call.h"
 #include "src/bloom_fetch.h"
 #include "src/bloom_hash.h"
 #include "src/bloom_io.h"
@@ -155,18 +155,6 @@ _bloom_from_bytea(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/* One row as the result of a function with OUT parameters. */
-static Datum
-ReturnRow(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc	tupdesc;
-
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	tupdesc = BlessTupleDesc(tupdesc);
-	return HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls));
-}
-
 /*
  * best_params
  *		The least bits per key that reach a rate, and the least hashes.
@@ -186,7 +174,7 @@ best_params(PG_FUNCTION_ARGS)
 	values[0] = Int32GetDatum(params.hashes);
 	values[1] = Int32GetDatum(params.bits_per_key);
 	values[2] = Float8GetDatum(params.fp_prob);
-	return ReturnRow(fcinfo, values, nulls);
+	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /*
@@ -207,7 +195,7 @@ bloom_params(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum((int64) (BLOOM_HEADER_SIZE + shape.bits / 8));
 	values[3] = Float8GetDatum(BloomRate(shape.bits / (double) shape.capacity,
 										 shape.hashes));
-	return ReturnRow(fcinfo, values, nulls);
+	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /*
@@ -274,36 +262,6 @@ bloom_shape(PG_FUNCTION_ARGS)
 	PG_RETURN_BLOOM_P(BloomMakeEmpty(&shape));
 }
 
-/* What a call site keeps between the rows: its keys' type, stored filters */
-typedef struct CallSite
-{
-	BloomHasher hasher;
-	BloomProbeSite probes;		/* of those that test */
-} CallSite;
-
-static CallSite *
-GetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
-{
-	CallSite   *site = fcinfo->flinfo->fn_extra;
-
-	if (unlikely(site == NULL))
-	{
-		site = BloomMakeCallSite(fcinfo, key_argno, is_array, sizeof(CallSite));
-		BloomProbeSiteInit(&site->probes, fcinfo, 1 - key_argno);
-	}
-	return site;
-}
-
-/* The keys in argument 1, an array, hashed for a filter. */
-static BloomArrayKeys
-HashArrayFor(FunctionCallInfo fcinfo, const Bloom *filter, BloomUse use)
-{
-	BloomKeyType has = BloomKeyTypeOf(filter);
-
-	return BloomHashArray(&GetCallSite(fcinfo, 1, true)->hasher,
-						  PG_GETARG_ARRAYTYPE_P(1), &has, filter->seed, use);
-}
-
 /*
  * bloom_add
  *		The filter with one more key.
@@ -324,7 +282,7 @@ bloom_add(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
-	hasher = &GetCallSite(fcinfo, 1, false)->hasher;
+	hasher = &BloomGetCallSite(fcinfo, 1, false)->hasher;
 	hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter, BLOOM_TO_ADD);
 	key_type = BloomKeyTypeWith(filter, hasher);
 	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, &key_type));
@@ -348,7 +306,7 @@ bloom_add_all(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
-	keys = HashArrayFor(fcinfo, filter, BLOOM_TO_ADD);
+	keys = BloomHashArrayArg(fcinfo, filter, BLOOM_TO_ADD);
 	if (keys.nkeys == 0)
 		PG_RETURN_BLOOM_P(filter);
 	keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
@@ -384,10 +342,10 @@ bloom_insert(PG_FUNCTION_ARGS)
 	{
 		values[0] = PointerGetDatum(filter);
 		nulls[1] = true;
-		return ReturnRow(fcinfo, values, nulls);
+		return BloomReturnRow(fcinfo, values, nulls);
 	}
 
-	keys = HashArrayFor(fcinfo, filter, BLOOM_TO_ADD);
+	keys = BloomHashArrayArg(fcinfo, filter, BLOOM_TO_ADD);
 	result = filter;
 	if (keys.nkeys > 0)
 	{
@@ -410,30 +368,13 @@ bloom_insert(PG_FUNCTION_ARGS)
 
 	values[0] = PointerGetDatum(result);
 	values[1] = BloomMakeKeyArray(keys.element, keys.keys, nfresh);
-	return ReturnRow(fcinfo, values, nulls);
+	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /* ----------------------------------------------------------------
  *							MEMBERSHIP
  * ----------------------------------------------------------------
  */
-
-/*
- * Does the filter in one argument possibly contain the key in the other?
- */
-static pg_attribute_always_inline Datum
-TestKey(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
-{
-	CallSite   *site = GetCallSite(fcinfo, key_argno, false);
-	BloomProbe	probe;
-	uint64		hash;
-
-	BloomProbeBegin(&probe, PG_GETARG_DATUM(filter_argno), 1,
-					&site->probes, fcinfo->flinfo->fn_mcxt);
-	hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(key_argno),
-						probe.header, BLOOM_TO_TEST);
-	PG_RETURN_BOOL(hash != 0 && BloomProbeTest(&probe, hash));
-}
 
 /*
  * bloom_contains
@@ -446,7 +387,7 @@ PG_FUNCTION_INFO_V1(bloom_contains);
 Datum
 bloom_contains(PG_FUNCTION_ARGS)
 {
-	return TestKey(fcinfo, 0, 1);
+	return BloomTestKeyArg(fcinfo, 0, 1);
 }
 
 /*
@@ -457,7 +398,7 @@ PG_FUNCTION_INFO_V1(_bloom_contained);
 Datum
 _bloom_contained(PG_FUNCTION_ARGS)
 {
-	return TestKey(fcinfo, 1, 0);
+	return BloomTestKeyArg(fcinfo, 1, 0);
 }
 
 /*
@@ -469,7 +410,7 @@ _bloom_contained(PG_FUNCTION_ARGS)
 static Datum
 TestArray(FunctionCallInfo fcinfo, bool decisive)
 {
-	CallSite   *site = GetCallSite(fcinfo, 1, true);
+	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	BloomProbe	probe;
 	BloomArrayKeys keys;
@@ -477,7 +418,7 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
 					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
 					&site->probes, fcinfo->flinfo->fn_mcxt);
-	keys = HashArrayFor(fcinfo, probe.header, BLOOM_TO_TEST);
+	keys = BloomHashArrayArg(fcinfo, probe.header, BLOOM_TO_TEST);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		bool		found = keys.hashes[i] != 0 &&
@@ -770,7 +711,7 @@ bloom_info(PG_FUNCTION_ARGS)
 	values[10] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" : "bits");
 	if (!BloomHasShape(filter))
 		nulls[1] = nulls[2] = nulls[3] = nulls[4] = nulls[5] = nulls[8] = true;
-	return ReturnRow(fcinfo, values, nulls);
+	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /* A whole number with commas; an estimate with three digits that count. */

@@ -65,11 +65,12 @@ SELECT o.oid::regoperator AS operator, oprcode::oid::regprocedure AS function, o
 	   oprrest, oprjoin, oprcanhash, oprcanmerge
 FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
 ORDER BY oprname COLLATE "C", oprleft::regtype::text COLLATE "C", oprright::regtype::text COLLATE "C";
--- each commutator's commutator is the operator; estimators fit the kind
+-- each commutator's commutator is the operator (a difference has none);
+-- estimators fit the kind
 SELECT o.oid::regoperator AS operator_of_wrong_commutator
 FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
 	 LEFT JOIN pg_operator AS c ON c.oid = o.oprcom
-WHERE c.oprcom IS DISTINCT FROM o.oid OR c.oprrest <> o.oprrest OR c.oprjoin <> o.oprjoin;
+WHERE o.oprname <> '-' AND c.oprcom IS DISTINCT FROM o.oid OR c.oprrest <> o.oprrest OR c.oprjoin <> o.oprjoin;
 
 -- Aggregates: those with a combine function have a state of a real type and
 -- arguments of concrete types, which is what distributed engines ask for.
@@ -102,7 +103,7 @@ SELECT typlen, typbyval, typalign, typstorage, typcategory, typispreferred, typi
 FROM pg_type WHERE typname = 'bloom';
 SELECT castsource::regtype, casttarget::regtype, castfunc::regprocedure, castcontext
 FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
-ORDER BY castsource::regtype::text COLLATE "C";
+ORDER BY castsource::regtype::text COLLATE "C", casttarget::regtype::text COLLATE "C";
 
 -- Every function is in C: a body in SQL or PL/pgSQL would look for names in
 -- somebody's search_path.
@@ -115,7 +116,7 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- What is not for people begins with an underscore, and nothing else does, but
 -- what only an operator needs.
 WITH internal AS (
-	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend])::oid AS oid FROM pg_type WHERE typname = 'bloom'
+	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend])::oid AS oid FROM pg_type WHERE typname IN ('bloom', 'counting_bloom')
 	UNION
 	SELECT castfunc FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
 	UNION
@@ -124,7 +125,7 @@ WITH internal AS (
 	UNION
 	SELECT unnest(ARRAY[oprrest, oprjoin]) FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
 	UNION
-	SELECT amproc FROM pg_amproc WHERE amproclefttype = 'bloom'::regtype
+	SELECT amproc FROM pg_amproc WHERE amproclefttype IN ('bloom'::regtype, 'counting_bloom'::regtype)
 	UNION
 	SELECT prosupport FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	UNION

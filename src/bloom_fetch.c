@@ -406,18 +406,19 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
  * ----------------------------------------------------------------
  */
 
-/* Are all bits of a key set? */
+/* Are all bits of a key set, or all counters in use? */
 static bool
 TestStoredBits(const BloomProbe *probe, uint64 hash)
 {
 	const Bloom *header = probe->header;
 	uint64		positions[BLOOM_MAX_HASHES];
 	uint64		a = hash;
+	int			width = BloomKindOf(header) == BLOOM_COUNTING ? 4 : 1;
 
 	for (int i = 0; i < header->hashes; i++)
 		positions[i] = BloomNextPosition(&a, BloomBits(header));
 	return BloomToastTestBits(probe->stored,
-							  BloomPrefixSize(header) - VARHDRSZ,
+							  BloomPrefixSize(header) - VARHDRSZ, width,
 							  positions, header->hashes);
 }
 

@@ -429,12 +429,13 @@ BloomTextIsKeyType(Oid collation)
 
 /*
  * BloomIsFilterType
- *		Is this our type, or a domain over it?
+ *		Is this one of our types, or a domain over it?
  *
- * It has no fixed OID, and its name and schema may be anybody's.  But no other
- * type has our output function.
+ * They have no fixed OID, and their names and schema may be anybody's.  But no
+ * other type has our output functions.
  */
 extern PGDLLEXPORT Datum _bloom_out(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum _counting_bloom_out(PG_FUNCTION_ARGS);
 
 bool
 BloomIsFilterType(Oid type)
@@ -448,7 +449,8 @@ BloomIsFilterType(Oid type)
 		return false;
 	getTypeOutputInfo(base, &output, &is_varlena);
 	fmgr_info(output, &flinfo);
-	return flinfo.fn_addr == _bloom_out;
+	return flinfo.fn_addr == _bloom_out ||
+		flinfo.fn_addr == _counting_bloom_out;
 }
 
 static void

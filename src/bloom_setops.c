@@ -372,11 +372,12 @@ BloomEquals(const Bloom *a, const Bloom *b)
 }
 
 /*
- * What one word of the bit array contributes to the hash: nothing, if it is
- * zero.  Sums of these do not depend on the order.
+ * BloomHashOfWord
+ *		What one word of the content contributes to the hash: nothing, if it is
+ *		zero.  Sums of these do not depend on the order.
  */
-static uint64
-HashOfWord(uint64 index, uint64 word)
+uint64
+BloomHashOfWord(uint64 index, uint64 word)
 {
 	uint64		pair[2];
 
@@ -384,6 +385,19 @@ HashOfWord(uint64 index, uint64 word)
 	pair[1] = word;
 	return word == 0 ? 0 :
 		hash_bytes_extended((const unsigned char *) pair, sizeof(pair), 0);
+}
+
+/*
+ * BloomShapeHash
+ *		What shape and key type contribute to the hash.
+ */
+uint64
+BloomShapeHash(const Bloom *filter)
+{
+	uint64		hash = filter->seed + filter->hashes;
+
+	hash = hash_combine64(hash, filter->words);
+	return hash_combine64(hash, filter->key_type);
 }
 
 /*
@@ -396,10 +410,7 @@ HashOfWord(uint64 index, uint64 word)
 uint64
 BloomContentHash(const Bloom *filter)
 {
-	uint64		hash = filter->seed + filter->hashes;
-
-	hash = hash_combine64(hash, filter->words);
-	hash = hash_combine64(hash, filter->key_type);
+	uint64		hash = BloomShapeHash(filter);
 
 	if (IsSparse(filter))
 	{
@@ -417,7 +428,7 @@ BloomContentHash(const Bloom *filter)
 
 			for (; i < n && positions[i] / 64 == index; i++)
 				bits.bytes[(positions[i] & 63) >> 3] |= 1 << (positions[i] & 7);
-			hash += HashOfWord(index, bits.word);
+			hash += BloomHashOfWord(index, bits.word);
 		}
 		pfree(positions);
 	}
@@ -426,7 +437,7 @@ BloomContentHash(const Bloom *filter)
 		const Bloom *bits = AsBits(filter);
 
 		for (uint32 i = 0; i < filter->words; i++)
-			hash += HashOfWord(i, BloomKeyData(bits)[i]);
+			hash += BloomHashOfWord(i, BloomKeyData(bits)[i]);
 		FreeAsBits(bits, filter);
 	}
 	return hash;

@@ -15,6 +15,7 @@
 #include "bloom_bits.h"
 #include "bloom_format.h"
 #include "bloom_key_type.h"
+#include "counting_bits.h"
 
 extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
@@ -30,6 +31,8 @@ extern void BloomOrBits(Bloom *bits, const Bloom *other);
 extern void BloomAdoptCapacity(Bloom *filter, const Bloom *other);
 
 extern bool BloomEquals(const Bloom *a, const Bloom *b);
+extern uint64 BloomHashOfWord(uint64 index, uint64 word);
+extern uint64 BloomShapeHash(const Bloom *filter);
 extern uint64 BloomContentHash(const Bloom *filter);
 extern bool BloomContainsFilter(const Bloom *filter, const Bloom *part);
 extern const Bloom *BloomUnion(const Bloom *a, const Bloom *b);
@@ -68,9 +71,12 @@ BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
 static inline bool
 BloomTestHash(const Bloom *filter, uint64 hash)
 {
-	if (likely(BloomIsBits(filter)))
+	if (likely(filter->representation == BLOOM_BITS))
 		return BloomTestBits(BloomBitData(filter), BloomBits(filter),
 							 filter->hashes, hash);
+	if (filter->representation == BLOOM_COUNTERS)
+		return BloomTestCounters(BloomCounterData(filter), BloomBits(filter),
+								 filter->hashes, hash);
 	return BloomTestKeys(BloomKeyData(filter), filter->count, hash);
 }
 

@@ -62,13 +62,14 @@ ChunkData(HeapTuple tuple, TupleDesc desc, Size *len)
 
 /*
  * BloomToastTestBits
- *		Are all these bits of a stored value set?
+ *		Are all these bits of a stored value set, or, where they have a width
+ *		of 4, all these counters in use?
  *
- * The bits are counted from an offset in bytes, which is that in the value
+ * They are counted from an offset in bytes, which is that in the value
  * without its varlena header.  The positions are sorted.
  */
 bool
-BloomToastTestBits(Datum stored, Size offset, uint64 *positions,
+BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 				   int npositions)
 {
 	struct varatt_external pointer;
@@ -89,7 +90,7 @@ BloomToastTestBits(Datum stored, Size offset, uint64 *positions,
 	qsort(positions, npositions, sizeof(uint64), ComparePositions);
 	for (int i = 0; i < npositions; i++)
 	{
-		int32		chunk = (offset + positions[i] / 8) / TOAST_MAX_CHUNK_SIZE;
+		int32		chunk = (offset + positions[i] * width / 8) / TOAST_MAX_CHUNK_SIZE;
 
 		if (nchunks == 0 || DatumGetInt32(chunks[nchunks - 1]) != chunk)
 			chunks[nchunks++] = Int32GetDatum(chunk);
@@ -124,14 +125,15 @@ BloomToastTestBits(Datum stored, Size offset, uint64 *positions,
 
 		for (; all_set && ntested < npositions; ntested++)
 		{
-			Size		byte = offset + positions[ntested] / 8;
+			Size		byte = offset + positions[ntested] * width / 8;
 
 			if (byte / TOAST_MAX_CHUNK_SIZE != chunk)
 				break;
 			byte %= TOAST_MAX_CHUNK_SIZE;
 			if (byte >= len)
 				elog(ERROR, "unexpected end of a stored Bloom filter");
-			all_set = BloomGetBit(data + byte, positions[ntested] & 7) != 0;
+			all_set = (data[byte] >> positions[ntested] * width % 8 &
+					   ((1 << width) - 1)) != 0;
 		}
 	}
 	systable_endscan_ordered(scan);
@@ -142,6 +144,6 @@ BloomToastTestBits(Datum stored, Size offset, uint64 *positions,
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg_internal("missing chunk number %d of a stored Bloom filter",
-								 (int) ((offset + positions[ntested] / 8) / TOAST_MAX_CHUNK_SIZE))));
+								 (int) ((offset + positions[ntested] * width / 8) / TOAST_MAX_CHUNK_SIZE))));
 	return all_set;
 }

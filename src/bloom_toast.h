@@ -13,7 +13,7 @@
 /* Most bits that are asked for at once */
 #define BLOOM_TOAST_BITS	64
 
-extern bool BloomToastTestBits(Datum stored, Size offset,
+extern bool BloomToastTestBits(Datum stored, Size offset, int width,
 							   uint64 *positions, int npositions);
 
 #endif							/* BLOOM_TOAST_H */
