@@ -38,6 +38,7 @@ OBJS = \
 	src/bloom_window.o \
 	src/counting.o \
 	src/counting_ops.o \
+	src/counting_state.o \
 	src/set.o \
 	src/set_define.o \
 	src/set_keys.o \

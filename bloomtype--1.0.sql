@@ -1085,10 +1085,10 @@ COMMENT ON CAST (counting_bloom AS bloom) IS 'the plain filter of the same keys,
 
 -- adding and removing
 
-CREATE FUNCTION counting_bloom_empty(capacity bigint, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
+CREATE FUNCTION counting_bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
 	RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION counting_bloom_empty(bigint, float8, bigint) IS 'empty counting filter for capacity distinct keys (1 to 2^30 divided by the bits per key) at false-positive rate fp_prob, of the shape that bloom_empty gives';
+COMMENT ON FUNCTION counting_bloom_empty(float8, float8, bigint) IS 'empty counting filter for capacity distinct keys (any number from 1 to 2^30 divided by the bits per key, rounded up) at false-positive rate fp_prob, of the shape that bloom_empty gives';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION counting_bloom_add(filter counting_bloom, key anycompatible) RETURNS counting_bloom
@@ -1156,6 +1156,162 @@ CREATE OPERATOR <@ (
 	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
 COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained in the filter; false is certain';
+
+-- aggregates
+
+CREATE FUNCTION _counting_bloom_agg_combine(counting_bloom, counting_bloom) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_combine(counting_bloom, counting_bloom) IS 'combine function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_final(counting_bloom) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_final(counting_bloom) IS 'final function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_final(internal) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_final(internal) IS 'final function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_any(state internal, key anyelement, capacity float8, fp_prob float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_any(internal, anyelement, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_int2(state counting_bloom, key int2, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_int2(counting_bloom, int2, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_int4(state counting_bloom, key int4, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_int4(counting_bloom, int4, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_int8(state counting_bloom, key int8, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_int8(counting_bloom, int8, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_text(state counting_bloom, key text, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_text(counting_bloom, text, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_uuid(state counting_bloom, key uuid, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_uuid(counting_bloom, uuid, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_bytea(state counting_bloom, key bytea, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_bytea(counting_bloom, bytea, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_numeric(state counting_bloom, key numeric, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_numeric(counting_bloom, numeric, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_float8(state counting_bloom, key float8, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_float8(counting_bloom, float8, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_date(state counting_bloom, key date, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_date(counting_bloom, date, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_timestamp(state counting_bloom, key timestamp, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamp(counting_bloom, timestamp, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE FUNCTION _counting_bloom_agg_trans_timestamptz(state counting_bloom, key timestamptz, capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamptz(counting_bloom, timestamptz, float8, float8) IS 'transition function of counting_bloom_agg';
+
+CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting filter of the keys, each as often as it came (15 stands for any larger number), for capacity distinct keys at false-positive rate fp_prob, as by counting_bloom_empty; capacity and fp_prob are those of the first row of each group; a WARNING when there were more keys';
+
+CREATE AGGREGATE counting_bloom_agg(key int2, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_int2, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(int2, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int2, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key int4, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(int4, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int4, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key int8, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_int8, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(int8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int8, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key text, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_text, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(text, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type text, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key uuid, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_uuid, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(uuid, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type uuid, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key bytea, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_bytea, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(bytea, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type bytea, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key numeric, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_numeric, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(numeric, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type numeric, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key float8, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_float8, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(float8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type float8, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key date, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_date, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(date, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type date, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key timestamp, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_timestamp, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(timestamp, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamp, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_timestamptz, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(timestamptz, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
+
+CREATE FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg';
+
+CREATE AGGREGATE counting_bloom_sum_agg(filter counting_bloom) (
+	SFUNC = _counting_bloom_sum_agg_trans, STYPE = counting_bloom, SSPACE = 65536,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_sum_agg(counting_bloom) IS 'sum of counting filters of one shape, as by +; over no filter, an empty one without a shape';
 
 -- equality
 

@@ -278,6 +278,49 @@ SELECT i.key_type, i.bits, i.hashes, i.seed, i.capacity, i.keys, i.representatio
 FROM golden_filters, bloom_info(decode(bytes, 'hex')::bloom) AS i
 ORDER BY expression COLLATE "C";
 
+-- Counting filters.
+CREATE TEMPORARY TABLE golden_counting (expression text, bytes text);
+INSERT INTO golden_counting VALUES
+	($$counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 0) AS i$$, '0111000000000000000000000000000000000000000000000000000000000000000000000000000000000000'),
+	($$counting_bloom_empty(1000)$$, '01110500000000009d0000000000000000000000e8030000000000007b14ae47e17a843f0000000000000000'),
+	($$counting_bloom_add_all(counting_bloom_empty(1000), '{1,2,2}'::int[])$$, '01110500140000009d0000000000000000000000e8030000000000007b14ae47e17a843f020000000000000043e2ee915cc686202e79db643559bc2f1200000000000000'),
+	($$counting_bloom_agg(i, 1000, 0.01) FROM generate_series(1, 17) AS i, generate_series(1, i)$$, '01110500140000009d0000000000000000000000e8030000000000007b14ae47e17a843f110000000000000086a03fe5bba53b069704751988af600743e2ee915cc686200cdf235b6b13bb2a2e79db643559bc2f3678e5c6a77914317d2ef4c12920924d3b676347da4b996baf96b5d6581e67818ca7aa39aae9038e5b7f470e4637539b9749810695459e9efedc7606153dfba178715ed90a2922ca89d39c655291cedb63f47101c156cee5752897a8e91bade69fb2e16357cf48fd0a00000000000000'),
+	($$counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 5) AS i, generate_series(1, i)$$, '01120500140000000200000000000000000000000a000000000000007b14ae47e17a843f170000000000000050000000020000300005353000000200000002000100000000100000000000040000105000000000000021000404000000004070051000000000000000500000'),
+	($$counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 20) AS i, generate_series(1, i)$$, '01120500140000000200000000000000000000000a000000000000007b14ae47e17a843f4300000000000000f080f000dffa6f30000d3c3ff0fbfc0ffff0f2000100f0000cf00f0000f0f004f0af1050f0f0a0000f9ff100f4040df0f00bfcd0f5f00be006000060c0f00e00'),
+	($$counting_bloom_add(counting_bloom_empty(6, 0.01, 42), 'bloom'::text)$$, '0112050019000000010000002a0000000000000006000000000000007b14ae47e17a843f04000000000000000000000000000000001000000000010000000000001000000000000000000100'),
+	($$counting_bloom_add(counting_bloom_empty(10), (5, 'x'))$$, '01110502d781928d0200000000000000000000000a000000000000007b14ae47e17a843f010000000000000028696e74382c746578742900000000001986c72362a2d0a90100000000000000');
+
+-- some hold more than they are made for
+SET client_min_messages = error;
+DO $do$
+DECLARE
+	golden record;
+	filter counting_bloom;
+	bytes bytea;
+BEGIN
+	FOR golden IN SELECT * FROM golden_counting
+	LOOP
+		bytes := decode(golden.bytes, 'hex');
+		EXECUTE 'SELECT ' || golden.expression INTO filter;
+		IF filter::bytea <> bytes OR _counting_bloom_send(filter) <> bytes THEN
+			RAISE '% has the bytes %, not %', golden.expression,
+				encode(filter::bytea, 'hex'), golden.bytes;
+		END IF;
+		IF bytes::counting_bloom <> filter THEN
+			RAISE '% is not equal to its bytes', golden.expression;
+		END IF;
+		IF filter::text <> replace(encode(bytes, 'base64'), E'\n', '') THEN
+			RAISE 'the text of % is %', golden.expression, filter;
+		END IF;
+	END LOOP;
+END
+$do$;
+RESET client_min_messages;
+
+SELECT i.key_type, i.counters, i.hashes, i.seed, i.keys, i.counters_full, i.representation
+FROM golden_counting, counting_bloom_info(decode(bytes, 'hex')::counting_bloom) AS i
+ORDER BY expression COLLATE "C";
+
 -- The key type of each type with frozen hashes, as the bytes have it.
 SELECT type, (bloom_info(filter)).key_type,
 	   pg_temp.reversed(substr(filter::bytea, 5, 4)) AS in_bytes

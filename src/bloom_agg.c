@@ -19,6 +19,10 @@
  * and a fourth of another name, (state, key, filter), that starts with a copy
  * of a filter.  What is not the key is looked at on the first row only.
  *
+ * The aggregates of counting filters have the third form, and the same parts:
+ * what differs between a state of the one kind and of the other is asked in
+ * StateFrom, PublishState, StateWithKeyType and MergeState.
+ *
  * None of them is strict.  A group whose keys are all null still has a shape.
  *
  * Copyright (c) 2026, the bloomtype authors
@@ -44,6 +48,7 @@
 #include "bloom_fetch.h"
 #include "bloom_hash.h"
 #include "bloom_state.h"
+#include "counting_state.h"
 
 /* ----------------------------------------------------------------
  *							CALLS
@@ -105,7 +110,41 @@ typedef struct LargeState
 	Bloom	   *state;			/* in the object's context */
 } LargeState;
 
-static void ReplaceState(LargeState *large, Bloom *state);
+/* A state made of a value, or the copy of a state. */
+static Bloom *
+StateFrom(const Bloom *filter)
+{
+	return BloomKindOf(filter) == BLOOM_COUNTING ?
+		BloomCountingStateFrom(filter) : BloomStateFrom(filter);
+}
+
+/* The value of a state or value, which may be itself. */
+static const Bloom *
+PublishState(Bloom *state)
+{
+	if (BloomIsPublic(state))
+		return state;
+	return BloomKindOf(state) == BLOOM_COUNTING ?
+		BloomCountingStatePublish(state) : BloomStatePublish(state);
+}
+
+/* The state, which takes keys of this type from now on. */
+static Bloom *
+StateWithKeyType(Bloom *state, const BloomKeyType *key_type)
+{
+	return BloomKindOf(state) == BLOOM_COUNTING ?
+		BloomCountingStateNoteKeyType(state, key_type) :
+		BloomStateNoteKeyType(state, key_type);
+}
+
+/* The state with the content of another, or of a value. */
+static Bloom *
+MergeState(Bloom *state, const Bloom *other, BloomWhenFull when_full)
+{
+	return BloomKindOf(state) == BLOOM_COUNTING ?
+		BloomCountingStateMerge(state, other) :
+		BloomStateMerge(state, other, when_full);
+}
 
 /*
  * What leaves the process is a value, which is smaller than a state.
@@ -114,9 +153,14 @@ static Size
 LargeStateFlatSize(ExpandedObjectHeader *header)
 {
 	LargeState *large = (LargeState *) header;
+	MemoryContext oldcontext = MemoryContextSwitchTo(header->eoh_context);
+	Bloom	   *value = unconstify(Bloom *, PublishState(large->state));
 
-	ReplaceState(large, unconstify(Bloom *, BloomStatePublish(large->state)));
-	return VARSIZE(large->state);
+	MemoryContextSwitchTo(oldcontext);
+	if (value != large->state)
+		pfree(large->state);
+	large->state = value;
+	return VARSIZE(value);
 }
 
 static void
@@ -170,7 +214,7 @@ StateOf(Datum datum)
 		return (Bloom *) DatumGetPointer(datum);
 	state = LookAtState(datum);
 	if (!IsInPlace(datum) && !BloomIsPublic(state))
-		state = BloomStateFrom(state);
+		state = StateFrom(state);
 	return unconstify(Bloom *, state);
 }
 
@@ -209,7 +253,7 @@ MakeLarge(FunctionCallInfo fcinfo, const Bloom *state)
 	LargeState *large = palloc(sizeof(LargeState));
 
 	EOH_init_header(&large->header, &LargeStateMethods, context);
-	large->state = BloomStateFrom(state);
+	large->state = StateFrom(state);
 	BloomStateTailOf(large->state)->is_owned = true;
 	MemoryContextSwitchTo(oldcontext);
 	return EOHPGetRWDatum(&large->header);
@@ -292,6 +336,20 @@ FirstState(FunctionCallInfo fcinfo)
 }
 
 /*
+ * The same for a counting filter, which always has a shape.
+ */
+static pg_noinline Bloom *
+FirstCountingState(FunctionCallInfo fcinfo)
+{
+	BloomShape	shape;
+
+	CheckNotNull(fcinfo, 2, "capacity");
+	CheckNotNull(fcinfo, 3, "fp_prob");
+	shape = BloomCountingShape(PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3), 0);
+	return BloomCountingStateMake(&shape);
+}
+
+/*
  * The state that starts with a copy of a filter.
  */
 static pg_noinline Bloom *
@@ -317,7 +375,7 @@ NoteKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
 	BloomHasher hasher;
 
 	if (has.id == 0)
-		return BloomStateNoteKeyType(state, key_type);
+		return StateWithKeyType(state, key_type);
 	if (!BloomSameKeyType(&has, key_type))
 	{
 		BloomHasherInit(&hasher, type, PG_GET_COLLATION());
@@ -338,7 +396,7 @@ NoteKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
  * ----------------------------------------------------------------
  */
 
-#define TRANSITION_BODY(first_state, when_full, type, get_hash) \
+#define TRANSITION_BODY(first_state, add, type, get_hash) \
 	Bloom	   *old; \
 	Bloom	   *state; \
 	BloomKeyType key_type; \
@@ -355,7 +413,7 @@ NoteKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
 	state = old; \
 	if (unlikely(old->key_type != key_type.id || key_type.words > 0)) \
 		state = NoteKeyType(fcinfo, old, type, &key_type, &hash); \
-	state = BloomStateAdd(state, hash, when_full); \
+	state = add; \
 	return ReturnState(fcinfo, state, old)
 
 #define TRANSITION_FUNCTIONS(name, type, get_hash) \
@@ -363,13 +421,23 @@ PG_FUNCTION_INFO_V1(_bloom_agg_trans_##name); \
 Datum \
 _bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
 { \
-	TRANSITION_BODY(FirstState, WhenFull(), type, get_hash); \
+	TRANSITION_BODY(FirstState, BloomStateAdd(state, hash, WhenFull()), \
+					type, get_hash); \
 } \
 PG_FUNCTION_INFO_V1(_bloom_agg_into_trans_##name); \
 Datum \
 _bloom_agg_into_trans_##name(PG_FUNCTION_ARGS) \
 { \
-	TRANSITION_BODY(FirstStateInto, BLOOM_TURN_INTO_BITS, type, get_hash); \
+	TRANSITION_BODY(FirstStateInto, \
+					BloomStateAdd(state, hash, BLOOM_TURN_INTO_BITS), \
+					type, get_hash); \
+} \
+PG_FUNCTION_INFO_V1(_counting_bloom_agg_trans_##name); \
+Datum \
+_counting_bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
+{ \
+	TRANSITION_BODY(FirstCountingState, BloomCountingStateAdd(state, hash), \
+					type, get_hash); \
 } \
 extern int	bloom_no_such_symbol	/* swallow a semicolon */
 
@@ -456,7 +524,7 @@ TransitionAny(FunctionCallInfo fcinfo,
 			/* it was published, and goes on */
 			Bloom	   *value = state;
 
-			state = BloomStateOwn(BloomStateFrom(value), context);
+			state = BloomStateOwn(StateFrom(value), context);
 			pfree(value);
 		}
 	}
@@ -467,7 +535,9 @@ TransitionAny(FunctionCallInfo fcinfo,
 		hasher = BloomMakeCallSite(fcinfo, 1, false, sizeof(BloomHasher));
 	hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
 	if (unlikely(state->key_type == 0))
-		state = BloomStateNoteKeyType(state, &hasher->key_type);
+		state = StateWithKeyType(state, &hasher->key_type);
+	if (BloomKindOf(state) == BLOOM_COUNTING)
+		PG_RETURN_POINTER(BloomCountingStateAdd(state, hash));
 	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full));
 }
 
@@ -483,6 +553,13 @@ Datum
 _bloom_agg_into_trans_any(PG_FUNCTION_ARGS)
 {
 	return TransitionAny(fcinfo, FirstStateInto, BLOOM_TURN_INTO_BITS);
+}
+
+PG_FUNCTION_INFO_V1(_counting_bloom_agg_trans_any);
+Datum
+_counting_bloom_agg_trans_any(PG_FUNCTION_ARGS)
+{
+	return TransitionAny(fcinfo, FirstCountingState, BLOOM_TURN_INTO_BITS);
 }
 
 /* ----------------------------------------------------------------
@@ -515,12 +592,12 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 		if (VARSIZE(other) >= LARGE_STATE_SIZE)
 			return MakeLarge(fcinfo, other);
 		if (!BloomIsPublic(other))
-			other = BloomStateFrom(other);
+			other = StateFrom(other);
 		return PointerGetDatum(other);
 	}
 
 	old = StateOf(PG_GETARG_DATUM(0));
-	state = BloomStateMerge(old, other, when_full);
+	state = MergeState(old, other, when_full);
 	return ReturnState(fcinfo, state, old);
 }
 
@@ -553,6 +630,28 @@ _bloom_agg_collect_combine(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(_bloom_union_agg_trans);
 Datum
 _bloom_union_agg_trans(PG_FUNCTION_ARGS)
+{
+	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
+}
+
+/*
+ * _counting_bloom_agg_combine
+ *		Combine partial states of counting filters.
+ */
+PG_FUNCTION_INFO_V1(_counting_bloom_agg_combine);
+Datum
+_counting_bloom_agg_combine(PG_FUNCTION_ARGS)
+{
+	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
+}
+
+/*
+ * _counting_bloom_sum_agg_trans
+ *		Add a counting filter, unless it is null.  Combines states as well.
+ */
+PG_FUNCTION_INFO_V1(_counting_bloom_sum_agg_trans);
+Datum
+_counting_bloom_sum_agg_trans(PG_FUNCTION_ARGS)
 {
 	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
 }
@@ -614,24 +713,45 @@ WarnIfOverfull(FunctionCallInfo fcinfo, const Bloom *filter)
 }
 
 /*
- * _bloom_agg_final
- *		The filter that a state of a given shape stands for.
+ * The filter that a state of a given shape stands for.
  *
- * For a state of type bloom and one of type internal, which are the same.
- * Over no rows at all, that is an empty filter without a shape.
+ * For a state of one of our types and one of type internal, which are the
+ * same.  Over no rows at all, that is an empty filter without a shape.
  */
-PG_FUNCTION_INFO_V1(_bloom_agg_final);
-Datum
-_bloom_agg_final(PG_FUNCTION_ARGS)
+static Datum
+Final(FunctionCallInfo fcinfo, BloomKind kind)
 {
 	const Bloom *filter;
 
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
-		PG_RETURN_BLOOM_P(BloomMakeShapeless());
-	filter = BloomStatePublish(FinalState(fcinfo));
+		PG_RETURN_BLOOM_P(kind == BLOOM_COUNTING ? BloomCountingMakeShapeless() :
+						  BloomMakeShapeless());
+	filter = PublishState(FinalState(fcinfo));
 	WarnIfOverfull(fcinfo, filter);
 	PG_RETURN_BLOOM_P(filter);
+}
+
+/*
+ * _bloom_agg_final
+ *		The filter that a state of a given shape stands for.
+ */
+PG_FUNCTION_INFO_V1(_bloom_agg_final);
+Datum
+_bloom_agg_final(PG_FUNCTION_ARGS)
+{
+	return Final(fcinfo, BLOOM_PLAIN);
+}
+
+/*
+ * _counting_bloom_agg_final
+ *		The counting filter that a state stands for.
+ */
+PG_FUNCTION_INFO_V1(_counting_bloom_agg_final);
+Datum
+_counting_bloom_agg_final(PG_FUNCTION_ARGS)
+{
+	return Final(fcinfo, BLOOM_COUNTING);
 }
 
 /*

@@ -36,6 +36,7 @@
 #include "bloom_query.h"
 #include "bloom_state.h"
 #include "bloom_toast.h"
+#include "counting_state.h"
 
 /* Filters that a statement remembers */
 #define CACHE_ENTRIES		128
@@ -103,7 +104,9 @@ BloomFetch(Datum datum)
 	const Bloom *filter = BloomFetchState(datum);
 
 	if (unlikely(!BloomIsPublic(filter)))
-		return BloomStatePublish(BloomCopy(filter));
+		return BloomKindOf(filter) == BLOOM_COUNTING ?
+			BloomCountingStatePublish(filter) :
+			BloomStatePublish(BloomCopy(filter));
 	return filter;
 }
 

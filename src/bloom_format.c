@@ -31,8 +31,6 @@
  * A capacity is any number, as people write it (1e6), and is rounded up.  From
  * 2^53 on, not every whole number is one.
  */
-#define BLOOM_MAX_CAPACITY	9007199254740992.0
-
 BloomShape
 BloomShapeForCapacity(double capacity, double fp_prob, int64 seed)
 {

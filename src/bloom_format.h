@@ -29,6 +29,9 @@ typedef struct BloomShape
 	double		fp_prob;
 } BloomShape;
 
+/* A capacity is at most 2^53: from there on, not every number is a float8 */
+#define BLOOM_MAX_CAPACITY		9007199254740992.0
+
 /* Is this a value, or a state that only bloom_state.c understands? */
 #define BLOOM_NOT_A_STATE		BLOOM_VERSION
 #define BloomIsPublic(filter)	((filter)->version == BLOOM_NOT_A_STATE)

@@ -60,11 +60,14 @@ FindRange(const uint64 *hashes, uint64 nhashes, uint64 *least, uint64 *most)
 }
 
 /*
- * Sort hashes, with as much scratch memory.  The result is where it is asked
- * for; the other array has anything afterwards.
+ * BloomSort
+ *		Sort hashes, with as much scratch memory.
+ *
+ * The result is where it is asked for; the other array has anything
+ * afterwards.
  */
-static void
-Sort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
+void
+BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 {
 	uint32		ends[1 << DIGIT_BITS];
 	uint64		least;
@@ -111,8 +114,8 @@ Sort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 
 	for (int digit = 0; digit < 1 << bits; digit++)
 	{
-		Sort(scratch + start, hashes + start, ends[digit] - start,
-			 !into_scratch);
+		BloomSort(scratch + start, hashes + start, ends[digit] - start,
+				  !into_scratch);
 		start = ends[digit];
 	}
 }
@@ -131,7 +134,7 @@ BloomSortDistinct(uint64 *hashes, uint64 *scratch, uint64 nhashes,
 	uint64	   *sorted = into_scratch ? scratch : hashes;
 	uint64		distinct = 0;
 
-	Sort(hashes, scratch, nhashes, into_scratch);
+	BloomSort(hashes, scratch, nhashes, into_scratch);
 	for (uint64 i = 0; i < nhashes; i++)
 	{
 		BloomCheckInterrupts(i);

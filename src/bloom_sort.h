@@ -12,6 +12,8 @@
 #ifndef BLOOM_SORT_H
 #define BLOOM_SORT_H
 
+extern void BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes,
+					  bool into_scratch);
 extern uint64 BloomSortDistinct(uint64 *hashes, uint64 *scratch,
 								uint64 nhashes, bool into_scratch);
 extern uint64 BloomMergeHashes(const uint64 *a, uint64 na,

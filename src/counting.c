@@ -138,7 +138,7 @@ PG_FUNCTION_INFO_V1(counting_bloom_empty);
 Datum
 counting_bloom_empty(PG_FUNCTION_ARGS)
 {
-	BloomShape	shape = BloomCountingShape(PG_GETARG_INT64(0),
+	BloomShape	shape = BloomCountingShape(PG_GETARG_FLOAT8(0),
 										   PG_GETARG_FLOAT8(1),
 										   PG_GETARG_INT64(2));
 

@@ -15,10 +15,13 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
 
+#include "bloom_sort.h"
 #include "counting_ops.h"
 
 /* Keys, or words of counters, between two looks for a cancel request */
@@ -35,7 +38,7 @@
  *		The shape by best_params.  Checks its arguments.
  */
 BloomShape
-BloomCountingShape(int64 capacity, double fp_prob, int64 seed)
+BloomCountingShape(double capacity, double fp_prob, int64 seed)
 {
 	BloomParams params;
 	uint64		most;
@@ -43,11 +46,13 @@ BloomCountingShape(int64 capacity, double fp_prob, int64 seed)
 	if (BloomBestParams(fp_prob, &params))
 	{
 		most = BLOOM_MAX_COUNTERS / params.bits_per_key;
-		if (capacity > (int64) most)
+
+		/* what is no capacity at all is reported below */
+		if (capacity > (double) most && capacity <= BLOOM_MAX_CAPACITY)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("capacity " INT64_FORMAT " is too large for one counting filter",
-							capacity),
+					 errmsg("capacity %.0f is too large for one counting filter",
+							ceil(capacity)),
 					 errdetail("With fp_prob %g, a key takes %d counters, and a counting filter has at most " UINT64_FORMAT ".",
 							   fp_prob, params.bits_per_key,
 							   BLOOM_MAX_COUNTERS),
@@ -95,6 +100,15 @@ CompareHashes(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+static void
+Sort(uint64 *numbers, uint64 n)
+{
+	uint64	   *scratch = palloc(Max(n, 1) * sizeof(uint64));
+
+	BloomSort(numbers, scratch, n, false);
+	pfree(scratch);
+}
+
 /*
  * BloomCountRepeats
  *		Sort hashes, drop repeats, and count how often there was each.
@@ -106,7 +120,7 @@ BloomCountRepeats(uint64 *hashes, uint64 nhashes)
 	BloomCountedKeys keys = {hashes, counts, 0};
 	uint64		n = 0;
 
-	qsort(hashes, nhashes, sizeof(uint64), CompareHashes);
+	Sort(hashes, nhashes);
 	for (uint64 i = 0; i < nhashes;)
 	{
 		uint64		hash = hashes[i];
@@ -652,7 +666,7 @@ SortedCounters(const Bloom *filter, uint64 *ncounters)
 		for (int j = 0; j < npositions; j++)
 			counters[n++] = positions[j] << 4 | BloomGetCounter(keys.counts, i);
 	}
-	qsort(counters, n, sizeof(uint64), CompareHashes);
+	Sort(counters, n);
 	for (uint64 i = 0; i < n;)
 	{
 		uint64		position = counters[i] >> 4;

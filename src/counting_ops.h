@@ -15,6 +15,7 @@
 #include "bloom_setops.h"
 #include "counting_bits.h"
 
+
 /* Distinct hashes, ascending, and a counter for each */
 typedef struct BloomCountedKeys
 {
@@ -35,7 +36,7 @@ BloomCountedKeysOf(const Bloom *filter)
 	return keys;
 }
 
-extern BloomShape BloomCountingShape(int64 capacity, double fp_prob,
+extern BloomShape BloomCountingShape(double capacity, double fp_prob,
 									 int64 seed);
 extern Bloom *BloomCountingMakeEmpty(const BloomShape *shape);
 extern Bloom *BloomCountingMakeShapeless(void);

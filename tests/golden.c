@@ -483,23 +483,55 @@ compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+static Bytes
+header(const Shape *shape, int representation, uint64_t count)
+{
+	Bytes		out = {0};
+	Bytes		name = {0};
+	size_t		type_words = 0;
+	uint32_t	key_type = shape->key_type;
+
+	if (shape->type_name != NULL)
+	{
+		name = of_string(shape->type_name);
+		type_words = (name.len + 7) / 8;
+		key_type = 0x80000000 | (uint32_t) XXH3_64bits(name.data, name.len);
+	}
+	put(&out, 1, 1);			/* version */
+	put(&out, representation, 1);
+	put(&out, shape->k, 1);
+	put(&out, type_words, 1);
+	put(&out, count == 0 ? 0 : key_type, 4);
+	put(&out, shape->words, 4);
+	put(&out, (uint64_t) shape->seed, 8);
+	put(&out, shape->capacity, 8);
+	put(&out, double_bits(shape->fp_prob), 8);
+	put(&out, count, 8);
+	assert(out.len == 44);
+	out = join(out, name);
+	while (out.len < 44 + 8 * type_words)
+		put(&out, 0, 1);
+	return out;
+}
+
+/* The expression is in dollar quotes, since it may have quotes itself. */
+static void
+print_row(const char *sql, const Bytes *bytes)
+{
+	printf("($$%s$$, '", sql);
+	print_hex(bytes);
+	printf("'),\n");
+}
+
 static void
 filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
 {
 	uint64_t	hashes[64];
-	Bytes		out = {0};
-	size_t		type_words = 0;
+	Bytes		out;
 	bool		as_keys = nkeys < shape.words || nkeys == 0;
 	uint64_t	count = nkeys;
 	uint8_t		bits[1024] = {0};
 
-	if (shape.type_name != NULL)
-	{
-		Bytes		name = of_string(shape.type_name);
-
-		type_words = (name.len + 7) / 8;
-		shape.key_type = 0x80000000 | (uint32_t) XXH3_64bits(name.data, name.len);
-	}
 	for (size_t i = 0; i < nkeys; i++)
 		hashes[i] = hash_key(&keys[i], (uint64_t) shape.seed);
 	qsort(hashes, nkeys, sizeof(uint64_t), compare);
@@ -519,23 +551,7 @@ filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
 			count += bits[i / 8] >> i % 8 & 1;
 	}
 
-	put(&out, 1, 1);			/* version */
-	put(&out, as_keys ? 1 : 2, 1);	/* representation */
-	put(&out, shape.k, 1);
-	put(&out, type_words, 1);
-	put(&out, nkeys == 0 ? 0 : shape.key_type, 4);
-	put(&out, shape.words, 4);
-	put(&out, (uint64_t) shape.seed, 8);
-	put(&out, shape.capacity, 8);
-	put(&out, double_bits(shape.fp_prob), 8);
-	put(&out, count, 8);
-	assert(out.len == 44);
-	if (shape.type_name != NULL)
-	{
-		out = join(out, of_string(shape.type_name));
-		while (out.len < 44 + 8 * type_words)
-			put(&out, 0, 1);
-	}
+	out = header(&shape, as_keys ? 1 : 2, count);
 	if (as_keys)
 	{
 		for (size_t i = 0; i < nkeys; i++)
@@ -547,10 +563,7 @@ filter_row(const char *sql, Shape shape, const Bytes *keys, size_t nkeys)
 		out.len += shape.words * 8;
 	}
 
-	/* the expression is in dollar quotes, since it may have quotes itself */
-	printf("($$%s$$, '", sql);
-	print_hex(&out);
-	printf("'),\n");
+	print_row(sql, &out);
 }
 
 #define INT8OID		20
@@ -619,6 +632,126 @@ filter_rows(void)
 			   ten, keys, 2);
 }
 
+/* ----------------------------------------------------------------
+ *							COUNTING FILTERS
+ * ----------------------------------------------------------------
+ */
+
+/* Counter i is half of byte i/2: the low half, if i is even. */
+static unsigned int
+counter(const uint8_t *counters, uint64_t i)
+{
+	return counters[i / 2] >> i % 2 * 4 & 15;
+}
+
+static void
+add_to_counter(uint8_t *counters, uint64_t i, unsigned int times)
+{
+	unsigned int sum = counter(counters, i) + times;
+
+	if (sum > 15)
+		sum = 15;
+	counters[i / 2] &= 0xf0 >> i % 2 * 4;
+	counters[i / 2] |= sum << i % 2 * 4;
+}
+
+/* The keys are distinct, and each was added so many times. */
+static void
+counting_row(const char *sql, Shape shape, const Bytes *keys,
+			 const unsigned int *times, size_t nkeys)
+{
+	uint64_t	hashes[64];
+	uint64_t	sorted[64];
+	bool		as_keys = nkeys < shape.words || nkeys == 0;
+	uint64_t	count = nkeys;
+	uint8_t		counters[1024] = {0};
+	Bytes		out;
+
+	for (size_t i = 0; i < nkeys; i++)
+		hashes[i] = sorted[i] = hash_key(&keys[i], (uint64_t) shape.seed);
+	qsort(sorted, nkeys, sizeof(uint64_t), compare);
+
+	if (as_keys)
+	{
+		uint8_t		counts[64] = {0};
+
+		out = header(&shape, 17, count);
+		for (size_t i = 0; i < nkeys; i++)
+		{
+			put(&out, sorted[i], 8);
+			for (size_t j = 0; j < nkeys; j++)
+			{
+				if (hashes[j] == sorted[i])
+					add_to_counter(counts, i, times[j]);
+			}
+		}
+		for (size_t i = 0; i < (nkeys + 15) / 16 * 8; i++)
+			put(&out, counts[i], 1);
+	}
+	else
+	{
+		for (size_t i = 0; i < nkeys; i++)
+		{
+			uint64_t	position[64];
+
+			positions(hashes[i], shape.words * UINT64_C(64), shape.k, position);
+			for (int j = 0; j < shape.k; j++)
+			{
+				bool		repeated = false;
+
+				for (int before = 0; before < j; before++)
+					repeated |= position[before] == position[j];
+				if (!repeated)
+					add_to_counter(counters, position[j], times[i]);
+			}
+		}
+		count = 0;
+		for (uint64_t i = 0; i < shape.words * UINT64_C(64); i++)
+			count += counter(counters, i) > 0;
+		out = header(&shape, 18, count);
+		for (size_t i = 0; i < shape.words * 32; i++)
+			put(&out, counters[i], 1);
+	}
+	print_row(sql, &out);
+}
+
+static void
+counting_rows(void)
+{
+	const Shape none = {0, NULL, 0, 0, 0, 0, 0};
+	const Shape thousand = {INT8OID, NULL, (1000 * 10 + 63) / 64, 5, 0, 1000, 0.01};
+	const Shape text = {TEXTOID, NULL, (6 * 10 + 63) / 64, 5, 42, 6, 0.01};
+	Shape		ten = {INT8OID, NULL, (10 * 10 + 63) / 64, 5, 0, 10, 0.01};
+	Bytes		keys[64];
+	unsigned int times[64];
+
+	for (int i = 0; i < 20; i++)
+	{
+		keys[i] = of_number(i + 1, 8);
+		times[i] = i + 1;
+	}
+	printf("-- counting\n");
+	counting_row("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 0) AS i",
+				 none, NULL, NULL, 0);
+	counting_row("counting_bloom_empty(1000)", thousand, NULL, NULL, 0);
+	counting_row("counting_bloom_add_all(counting_bloom_empty(1000), '{1,2,2}'::int[])",
+				 thousand, keys, times, 2);
+	counting_row("counting_bloom_agg(i, 1000, 0.01) FROM generate_series(1, 17) AS i, generate_series(1, i)",
+				 thousand, keys, times, 17);
+	counting_row("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 5) AS i, generate_series(1, i)",
+				 ten, keys, times, 5);
+	counting_row("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 20) AS i, generate_series(1, i)",
+				 ten, keys, times, 20);
+
+	keys[0] = of_string("bloom");
+	counting_row("counting_bloom_add(counting_bloom_empty(6, 0.01, 42), 'bloom'::text)",
+				 text, keys, times, 1);
+	ten.type_name = "(int8,text)";
+	keys[0] = JOIN(U32(2), ITEM8(5), ITEM("x"));
+	counting_row("counting_bloom_add(counting_bloom_empty(10), (5, 'x'))",
+				 ten, keys, times, 1);
+}
+
 int
 main(void)
 {
@@ -627,5 +760,6 @@ main(void)
 	position_rows();
 	shard_rows();
 	filter_rows();
+	counting_rows();
 	return 0;
 }
