@@ -480,6 +480,7 @@ Bloom *
 BloomCountingStatePublish(const Bloom *state)
 {
 	BloomKeyType key_type = BloomKeyTypeOf(state);
+	Size		size = BloomPrefixSize(state) + BloomCounterBytes(state);
 	Bloom	   *value;
 
 	if (IsList(state))
@@ -492,9 +493,10 @@ BloomCountingStatePublish(const Bloom *state)
 		return value;
 	}
 
-	value = BloomMakeLike(state, BLOOM_COUNTERS, BloomCounterBytes(state));
-	memcpy(BloomCounterData(value), BloomCounterData(state),
-		   BloomCounterBytes(state));
+	value = BloomAllocate(CurrentMemoryContext, size);
+	memcpy(value, state, size);
+	SET_VARSIZE(value, size);
+	value->version = BLOOM_NOT_A_STATE;
 	(void) AddHashes(BloomCounterData(value), value, BatchOf(state),
 					 BloomStateTailOf(state)->waiting);
 	BloomSetCount(value, BloomCountCounters(BloomKeyData(value),
