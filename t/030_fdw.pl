@@ -1,0 +1,213 @@
+# Filters over postgres_fdw, with a coordinator and two data nodes: results are
+# those of one machine, and what should run on the data nodes does.
+
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my ($coordinator, @data) = map {
+	my $node = PostgreSQL::Test::Cluster->new($_);
+	$node->init;
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+	$node
+} 'coordinator', 'data1', 'data2';
+
+if ($coordinator->safe_psql('postgres',
+		"SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0')
+{
+	plan skip_all => 'this PostgreSQL has no postgres_fdw';
+}
+
+# Asynchronous scans came with PostgreSQL 14.
+my $async = $coordinator->safe_psql('postgres',
+	"SELECT current_setting('server_version_num')::int >= 140000") eq 't';
+
+# Ten days, five on each node; 20,000 events.
+my $rows = q{
+	SELECT date '2026-11-01' + i % 10 AS day, i::bigint AS id, 'https://example.org/' || i % 7000 AS url
+	FROM generate_series(1, 20000) AS i};
+for my $n (0, 1)
+{
+	$data[$n]->safe_psql('postgres', qq{
+		CREATE TABLE event AS SELECT * FROM ($rows) AS s WHERE extract(day FROM day)::int % 10 / 5 = $n;
+		CREATE TABLE hashed (day date, id bigint, url text)});
+}
+
+my $setup = q{
+	CREATE EXTENSION postgres_fdw;
+	CREATE TABLE event (day date, id bigint, url text) PARTITION BY LIST (day);
+	CREATE TABLE hashed (day date, id bigint, url text) PARTITION BY HASH (id);
+};
+for my $n (0, 1)
+{
+	my ($host, $port) = ($data[$n]->host, $data[$n]->port);
+	my $days = join ',', map { sprintf "'2026-11-%02d'", $_ }
+	  grep { int($_ % 10 / 5) == $n } 1 .. 10;
+	my $option = $async ? ", async_capable 'true'" : '';
+	for my $server ("data$n", "plain$n")
+	{
+		my $extensions = $server =~ /data/ ? ", extensions 'bloomtype'" : '';
+		$setup .= qq{
+			CREATE SERVER $server FOREIGN DATA WRAPPER postgres_fdw
+				OPTIONS (host '$host', port '$port', dbname 'postgres'$extensions$option);
+			CREATE USER MAPPING FOR PUBLIC SERVER $server;};
+	}
+	$setup .= qq{
+		CREATE FOREIGN TABLE event$n PARTITION OF event FOR VALUES IN ($days)
+			SERVER data$n OPTIONS (table_name 'event');
+		CREATE FOREIGN TABLE hashed$n PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER $n)
+			SERVER data$n OPTIONS (table_name 'hashed');
+		CREATE FOREIGN TABLE plain$n (day date, id bigint, url text)
+			SERVER plain$n OPTIONS (table_name 'event');};
+}
+$coordinator->safe_psql('postgres', qq{
+	$setup
+	CREATE TABLE one_machine AS SELECT day, id, url FROM ($rows) AS s;
+	INSERT INTO hashed SELECT * FROM one_machine;
+	CREATE TABLE wanted AS SELECT i::bigint AS id FROM generate_series(7, 2000000, 100) AS i;
+	CREATE TABLE filter AS SELECT bloom_agg(id) AS f FROM wanted;
+	CREATE FUNCTION wanted_ids() RETURNS bloom LANGUAGE sql STABLE
+		AS 'SELECT f FROM public.filter';
+	ANALYZE one_machine, wanted, event0, event1, hashed0, hashed1});
+is($coordinator->safe_psql('postgres', 'SELECT count(*), sum(id), count(DISTINCT tableoid) FROM event'),
+	$coordinator->safe_psql('postgres', 'SELECT count(*), sum(id), 2 FROM one_machine'),
+	'the events are on the two data nodes');
+is($coordinator->safe_psql('postgres', 'SELECT count(*) FROM event0 WHERE extract(day FROM day)::int % 10 / 5 <> 0'),
+	'0', 'each event is on its own');
+
+my $session = 'SET enable_partitionwise_aggregate = on; SET enable_partitionwise_join = on; SET max_parallel_workers_per_gather = 0;';
+
+# plan_of QUERY: the plan, with what was sent and how many rows came back.
+sub plan_of
+{
+	my ($query) = @_;
+	return $coordinator->safe_psql('postgres',
+		"$session EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
+}
+
+# fetched PLAN: the rows that came to the foreign scans of a plan.
+sub fetched
+{
+	my ($plan) = @_;
+	my $rows = 0;
+	$rows += $1 while $plan =~ /Foreign Scan.*\(actual rows=(\d+)/g;
+	$rows += $1 while $plan =~ /Rows Removed by Filter: (\d+)/g;
+	return $rows;
+}
+
+# remote PLAN: the queries that were sent.
+sub remote
+{
+	my ($plan) = @_;
+	return join "\n", $plan =~ /Remote SQL: (.*)/g;
+}
+
+sub same
+{
+	my ($query, $name) = @_;
+	my $there = $coordinator->safe_psql('postgres', $session . sprintf($query, 'event'));
+	my $here = $coordinator->safe_psql('postgres', $session . sprintf($query, 'one_machine'));
+	is($there, $here, "$name: the result is that of one machine");
+	isnt($there, '', "$name: there is a result");
+	return;
+}
+
+# A filter for each value of the partition key is made where the rows are.
+my $by_day = 'SELECT day, bloom_agg(url, 2000, 0.01) FROM %s GROUP BY day ORDER BY day';
+same($by_day, 'LIST partitions');
+my $plan = plan_of(sprintf $by_day, 'event');
+like(remote($plan), qr/^(SELECT day, public\.bloom_agg\(url, .*\) FROM public\.event GROUP BY 1.*\n?){2}$/,
+	'LIST partitions: aggregated on the data nodes');
+is(fetched($plan), 10, 'LIST partitions: a row for each day crosses the wire');
+
+# One filter of all: a union of one for each partition, made at the same time.
+for my $table ('event', 'hashed')
+{
+	my $union = qq{
+		SELECT bloom_union_agg(f) FROM (
+			SELECT bloom_agg(url, 7000, 0.01) AS f FROM ${table}0
+			UNION ALL
+			SELECT bloom_agg(url, 7000, 0.01) FROM ${table}1) AS parts};
+	is($coordinator->safe_psql('postgres', $union),
+		$coordinator->safe_psql('postgres', 'SELECT bloom_agg(url, 7000, 0.01) FROM one_machine'),
+		"UNION ALL of $table: the filter is that of one machine");
+	$plan = plan_of($union);
+	is(fetched($plan), 2, "UNION ALL of $table: two filters cross the wire");
+  SKIP:
+	{
+		skip 'no asynchronous scans', 1 unless $async;
+		my $scans = () = $plan =~ /Async Foreign Scan/g;
+		is($scans, 2, "UNION ALL of $table: at the same time");
+	}
+}
+
+# A filter is sent ahead of the join: an initplan, a constant, a parameter, and
+# a stable function in a subquery.  As a bare call it would be sent only if it
+# were immutable, and all rows cross the wire.
+my $join = 'SELECT count(*), sum(id) FROM %s JOIN wanted USING (id)';
+my $matching = $coordinator->safe_psql('postgres',
+	'SELECT count(*) FROM one_machine WHERE (SELECT bloom_agg(id) FROM wanted) @> id');
+my $exact = $coordinator->safe_psql('postgres', 'SELECT count(*) FROM one_machine JOIN wanted USING (id)');
+cmp_ok($exact, '==', 200, 'a hundredth of the rows match');
+# at most 1.1 times fp_prob of the rest, and three standard deviations of 198
+cmp_ok($matching, '<=', 200 + 1.1 * 198 + 3 * sqrt(198), 'and a hundredth of the rest is let through');
+my $constant = $coordinator->safe_psql('postgres', 'SELECT bloom_agg(id) FROM wanted');
+for my $case (
+	[ 'initplan', '(SELECT bloom_agg(id) FROM wanted) @> id', 1 ],
+	[ 'commuted', 'id <@ (SELECT bloom_agg(id) FROM wanted)', 1 ],
+	[ 'bloom_contains', 'bloom_contains((SELECT bloom_agg(id) FROM wanted), id)', 1 ],
+	[ 'constant', "'$constant'::bloom \@> id", 1 ],
+	[ 'stable function in a subquery', '(SELECT wanted_ids()) @> id', 1 ],
+	[ 'stable function', 'wanted_ids() @> id', 0 ],
+	[ 'volatile expression', "bloom_add(wanted_ids(), (random() * 0)::bigint) \@> id", 0 ])
+{
+	my ($name, $condition, $shipped) = @$case;
+	same("$join WHERE $condition", $name);
+	$plan = plan_of(sprintf "$join WHERE $condition", 'event');
+	if ($shipped)
+	{
+		like(remote($plan), qr/^(.* WHERE .*(OPERATOR\(public\.(@>|<@)\)|public\.bloom_contains\().*\n?){2}$/,
+			"$name: the condition is sent");
+		is(fetched($plan), $matching, "$name: only what the filter lets through crosses the wire");
+	}
+	else
+	{
+		unlike(remote($plan), qr/WHERE/, "$name: the condition is not sent");
+		is(fetched($plan), 20000, "$name: all rows cross the wire");
+	}
+}
+$plan = $coordinator->safe_psql('postgres', qq{
+	SET plan_cache_mode = force_generic_plan;
+	PREPARE p(bloom) AS SELECT count(*) FROM event WHERE \$1 @> id;
+	EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE p('$constant')});
+like(remote($plan), qr/^(SELECT .* WHERE \(\(\$1::public\.bloom OPERATOR\(public\.@>\) id\)\)\n?){2}$/, 'parameter: the condition is sent');
+
+# The option of the server is what makes it so.
+$plan = plan_of('SELECT count(*) FROM plain0 WHERE (SELECT bloom_agg(id) FROM wanted) @> id');
+unlike(remote($plan), qr/bloom/, "without extensions 'bloomtype' nothing is sent");
+is(fetched($plan), 10000, 'and all rows cross the wire');
+
+# A set in shards, made on the data nodes and put together here.
+is($coordinator->safe_psql('postgres', q{
+		SELECT shard, bloom_union_agg(f) FROM (
+			SELECT bloom_shard(id, 5) AS shard, bloom_agg(id, bloom_shard_capacity(20000, 5), 0.01) AS f FROM hashed0 GROUP BY 1
+			UNION ALL
+			SELECT bloom_shard(id, 5), bloom_agg(id, bloom_shard_capacity(20000, 5), 0.01) FROM hashed1 GROUP BY 1) AS parts
+		GROUP BY shard ORDER BY shard}),
+	$coordinator->safe_psql('postgres', q{
+		SELECT bloom_shard(id, 5), bloom_agg(id, bloom_shard_capacity(20000, 5), 0.01) FROM one_machine GROUP BY 1 ORDER BY 1}),
+	'shards: those of the data nodes, united, are those of one machine');
+
+# A filter moves in chunks.
+$data[0]->safe_psql('postgres', q{
+	CREATE TABLE chunk AS SELECT seq, chunk FROM bloom_chunks((SELECT bloom_agg(id) FROM event), 1000)});
+is($coordinator->safe_psql('postgres', q{
+		CREATE FOREIGN TABLE chunk (seq int, chunk bytea) SERVER data0;
+		SELECT count(*) > 9, bloom_from_chunks(seq, chunk) = (SELECT bloom_agg(id) FROM event0) FROM chunk}),
+	't|t', 'chunks: the filter is the same here');
+
+$_->stop for $coordinator, @data;
+done_testing();
