@@ -24,7 +24,11 @@ $primary->safe_psql('postgres', q{
 	INSERT INTO filters SELECT 2, bloom_agg(i, 1000000, 0.01) FROM generate_series(1, 20000) AS i;
 	INSERT INTO filters SELECT 3, bloom_agg(i) FROM generate_series(1, 0) AS i;
 	INSERT INTO filters SELECT 4, bloom_agg(i::text) FROM generate_series(1, 100) AS i;
-	UPDATE filters SET f = bloom_add_all(f, '{-1,-2,-3}'::int[]) WHERE id <= 2});
+	UPDATE filters SET f = bloom_add_all(f, '{-1,-2,-3}'::int[]) WHERE id <= 2;
+	CREATE TABLE shards (shard int PRIMARY KEY, f bloom);
+	INSERT INTO shards SELECT bloom_shard(i, 7), bloom_agg(i, bloom_shard_capacity(70000, 7), 0.01)
+	FROM generate_series(1, 70000) AS i GROUP BY 1;
+	CREATE TABLE chunks AS SELECT shard, seq, chunk FROM shards, bloom_chunks(f, 1000)});
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 
 my $query = q{
@@ -36,6 +40,13 @@ my $query = q{
 my $expected = $primary->safe_psql('postgres', $query);
 like($expected, qr/^1\|.*\n2\|.*\n3\|.*\n4\|.*\nt\|/, 'the primary has filters of all forms');
 is($standby->safe_psql('postgres', $query), $expected, 'the standby answers as the primary does');
+is($standby->safe_psql('postgres', q{
+		SELECT count(*), bool_and(f @> i) FROM generate_series(1, 70000) AS i JOIN shards ON shard = bloom_shard(i, 7)}),
+	'70000|t', 'the standby finds every key in its shard');
+is($standby->safe_psql('postgres', q{
+		SELECT count(*), bool_and(f = g) FROM shards JOIN
+			(SELECT shard, bloom_from_chunks(seq, chunk) AS g FROM chunks GROUP BY shard) AS c USING (shard)}),
+	'7|t', 'and puts the chunks of each together');
 is($standby->safe_psql('postgres', 'SELECT bool_and(f @> -1) FROM filters WHERE id <= 2'), 't',
 	'the standby has the update');
 

@@ -68,6 +68,33 @@ for my $format (@formats)
 	is($subscriber->safe_psql('postgres', "SELECT count(*) FROM $table"), '0', "$format: all rows were deleted");
 }
 
+# Shards, and chunks of them, loaded while the subscriber follows.
+$_->safe_psql('postgres', q{
+	CREATE TABLE shards (shard int PRIMARY KEY, f bloom);
+	CREATE TABLE chunks (shard int, seq int, chunk bytea, PRIMARY KEY (shard, seq))})
+  for $publisher, $subscriber;
+$publisher->safe_psql('postgres', 'CREATE PUBLICATION pub_shards FOR TABLE shards, chunks');
+my $shards_from = $publisher->connstr . ' dbname=postgres';
+$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION sub_shards CONNECTION '$shards_from' PUBLICATION pub_shards");
+$publisher->safe_psql('postgres', q{
+	INSERT INTO shards SELECT bloom_shard(i, 7), bloom_agg(i, bloom_shard_capacity(70000, 7), 0.01)
+	FROM generate_series(1, 70000) AS i GROUP BY 1;
+	INSERT INTO chunks SELECT shard, seq, chunk FROM shards, bloom_chunks(f, 1000);
+	UPDATE shards SET f = bloom_add(f, -1) WHERE shard = bloom_shard(-1, 7)});
+$subscriber->poll_query_until('postgres',
+	q{SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate NOT IN ('r', 's')})
+  or die 'no initial synchronization';
+$publisher->wait_for_catchup('sub_shards');
+my $shards = 'SELECT shard, md5(f::bytea) FROM shards ORDER BY shard';
+is($subscriber->safe_psql('postgres', $shards), $publisher->safe_psql('postgres', $shards), 'shards: equal filters');
+is($subscriber->safe_psql('postgres', q{
+		SELECT count(*), bool_and(f @> i) FROM generate_series(1, 70000) AS i JOIN shards ON shard = bloom_shard(i, 7)}),
+	'70000|t', 'shards: the subscriber finds every key');
+is($subscriber->safe_psql('postgres', q{
+		SELECT count(*), count(*) FILTER (WHERE f = g), string_agg(shard::text, ' ') FILTER (WHERE f <> g) = bloom_shard(-1, 7)::text
+		FROM shards JOIN (SELECT shard, bloom_from_chunks(seq, chunk) AS g FROM chunks GROUP BY shard) AS c USING (shard)}),
+	'7|6|t', 'chunks: equal filters, but for the one that was updated since');
+
 unlike(slurp_file($subscriber->logfile), qr/could not identify an equality operator|terminated by signal/,
 	'no apply worker failed');
 

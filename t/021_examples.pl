@@ -36,6 +36,16 @@ like($out, qr/^ *\d+ \| +0 \| 24902 \| +\d+$/m, 'it compares with the exact answ
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'to_visit_queue'}),
 	0, 'it leaves nothing behind');
 
+SKIP:
+{
+	skip 'this PostgreSQL has no postgres_fdw', 3
+	  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0';
+	($out, $err) = run_example('examples/star_join/star_join.sql', '-v', 'rows=20000',
+		'-v', 'host=' . $node->host, '-v', 'port=' . $node->port);
+	like($out, qr/(^ *\w+ +\| as expected\n){4}/m, 'every form of the star join has the same result');
+	like($out, qr/^ product \| +20000 \| +200 \| +20000 \| +\d{3} \|/m, 'with a filter, few rows cross the wire');
+}
+
 #
 # Four workers; each visits pages, finds links on them, some of which are new,
 # and fails now and then
