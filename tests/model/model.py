@@ -138,12 +138,8 @@ SAME_BYTES = ['{f}::text::bloom', '{f}::bytea::bloom', '{f}::bytea::bloom::text:
 
 # Functions that no operation calls by name, and why that is enough.
 NOT_CALLED = {
-    '_bloom_set_room': 'default of a column of every set',
-    'bloom_set_dedup': 'a trigger function: sql/set_grow.sql',
+    'bloom_set_dedup': 'a trigger function, which only triggers call',
 }
-
-# Operations that a new SQL surface brings are skipped where it is not there.
-
 
 NUMBERS = ['bigint', 'numeric', 'double precision']
 
@@ -199,6 +195,7 @@ class Set:
     key_type: str = None
     keys: tuple = ()            # of ((family, number), time), the last one counts
     many: bool = False          # holds more than its capacity
+    grow: bool = False
 
 
 class Wrong(AssertionError):
@@ -1042,7 +1039,7 @@ def same_bytes(world, a, b, c, d, e):
     world.check('same bytes', world.run(f'SELECT {filter} = {call}, {filter}::bytea = {call}::bytea')[0] == (True, True))
     text, = world.run(f'SELECT {filter}')[0]
     world.store(a, f"'{text}'", world.slots[a])
-    world.check('summary', world.value(f'SELECT (bloom_info({filter})).bytes IS NOT NULL'))
+    world.check('summary', world.value(f"SELECT bloom_summary({filter}) <> ''"))
 
 
 @operation
@@ -1207,13 +1204,11 @@ def set_create(world, a, b, c, d, e):
         return
     capacity, fp_prob = pick([1000, 100, 1, 100000], b), pick([0.01, 0.1, 0.001, 1e-6], c)
     keep, slices = pick([None, None, 3600, 86400], d), pick([8, 1, 3], e)
-    grow = pick([True, True, False], d + e)
-    world.run(f"SELECT bloom_set_create('{name}', {capacity}, {fp_prob}, seed => {a}" +
-              (f", keep => '{keep} seconds', slices => {slices}" if keep else '') +
-              (", unlogged => true" if e % 2 else '') + ('' if grow else ', grow => false') + ')')
-    # the rate of a set that grows holds for any number of keys
-    world.sets[name] = Set(1 << 60 if grow else capacity, fp_prob, keep,
-                           math.ceil(keep / slices) if keep else 0)
+    grow, unlogged = b // 4 % 2 == 0, c // 4 % 4 == 3
+    world.run(f"SELECT bloom_set_create('{name}', {capacity}, {fp_prob}, seed => {pick(SEEDS, d)}, "
+              f'grow => {grow}, unlogged => {unlogged}' +
+              (f", keep => '{keep} seconds', slices => {slices}" if keep else '') + ')')
+    world.sets[name] = Set(capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0, grow=grow)
     row = world.run(f"SELECT capacity, fp_prob FROM bloom_set_params('{name}', {at(world.now)})")[0]
     world.check('set params', row == (capacity, fp_prob), row)
 
@@ -1267,7 +1262,7 @@ def set_add(world, a, b, c, d, e):
         world.sets[name] = forget_or_add(world, model, kind, [key])
     else:
         world.sets[name] = forget_or_add(world, model, kind, [])
-    if len(dict(model.keys)) >= model.capacity:
+    if not model.grow and len(dict(model.keys)) >= model.capacity:
         world.sets[name] = dataclasses.replace(world.sets[name], many=True)
 
 
@@ -1293,11 +1288,11 @@ def set_add_all(world, a, b, c, d, e):
     keys = world.keys_of(kind, first, end)
     world.check('set add all', len(fresh) == len(set(fresh)) and not set(fresh) & must and
                 set(fresh) <= keys, fresh)
-    if not model.many and len(dict(model.keys)) + len(keys) <= model.capacity:
+    if not model.many and (model.grow or len(dict(model.keys)) + len(keys) <= model.capacity):
         lost = len(keys - may - set(fresh))
         world.check('set loses', lost <= at_most(len(keys) * model.fp_prob), lost, len(keys))
     if end > first:
-        many = model.many or len(dict(model.keys)) + len(keys) > model.capacity
+        many = not model.grow and (model.many or len(dict(model.keys)) + len(keys) > model.capacity)
         world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh), many=many)
 
 
@@ -1326,7 +1321,9 @@ def set_contains(world, a, b, c, d, e):
         if ids and not kind.is_array:
             keys = f"ARRAY(SELECT k FROM k_{kind.name} WHERE id = ANY ('{{{array}}}'))"
             world.check('set contains all',
-                        world.value(f"SELECT bloom_set_contains_all('{name}', {keys}, {at(world.now)})") is True)
+                        world.run(f"SELECT bloom_set_contains_all('{name}', {keys}, {at(world.now)}), "
+                                  f"bloom_set_contains_any('{name}', {keys}, {at(world.now)}), "
+                                  f"bloom_set_missing('{name}', {keys}, {at(world.now)}) = '{{}}'")[0] == (True, True, True))
             world.check('set contains any',
                         world.value(f"SELECT bloom_set_contains_any('{name}', {keys}, {at(world.now)})") is True)
             world.check('set misses none',
@@ -1346,6 +1343,32 @@ def set_info(world, a, b, c, d, e):
     world.check('set info', len(rows) >= 1)
     if model.keep and b % 2:
         world.check('expire', world.value(f"SELECT bloom_set_expire('{name}', {at(world.now)})") >= 0)
+
+
+@operation
+def set_dedup(world, a, b, c, d, e):
+    """The trigger drops the rows whose keys were seen, and only those."""
+    name, model = the_set(world, a)
+    if model is None or model.keep:
+        return
+    kind = pick(KINDS, b)
+    if kind.size < UNIVERSE or set_meets(model, kind, True):
+        return
+    first, end = world.span(kind, c, d)
+    end = min(end, first + 100)
+    must, may = remembered(world, model)
+    world.run('DROP TABLE IF EXISTS arriving')
+    world.run(f'CREATE TABLE arriving (id int, k {kind.sqltype})')
+    world.run(f"CREATE TRIGGER t BEFORE INSERT ON arriving FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('{name}', 'k')")
+    world.run(f'INSERT INTO arriving SELECT id, k FROM generate_series(1, 2), {world.rows_of(kind, first, end)}')
+    rows = [i for (i,) in world.run('SELECT id FROM arriving ORDER BY id')]
+    world.run('DROP TABLE arriving')
+    fresh = {(kind.family, i) for i in rows}
+    keys = world.keys_of(kind, first, end)
+    world.check('dedup', len(rows) == len(fresh) and not fresh & must and fresh <= keys, rows)
+    if end > first:
+        many = not model.grow and (model.many or len(dict(model.keys)) + len(keys) > model.capacity)
+        world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh), many=many)
 
 
 @operation
