@@ -1376,6 +1376,105 @@ def clock(world, a, b, c, d, e):
     world.now += pick([1, 60, 600, 3600, 90000], a)
 
 
+# Whatever SQL can name
+
+VALUES = {
+    'bool': ['true', 'false'], 'int2': ['0', '1', '-32768'], 'int4': ['0', '1', '7', '-1', '2147483647'],
+    'int8': ['0', '1', '1000', '-1', '9223372036854775807', '4294967296'],
+    'float8': ['0.01', '1000', '0', '1', '-1', "'NaN'", "'Infinity'", '1e-300', '0.9999999999999999'],
+    'text': ["''", "'key 5'", "repeat('x', 5000)"], 'bytea': ["''", "'\\x0102'", "decode(repeat('00', 3000), 'hex')"],
+    'oid': ['0', '20', '25', '99999', '4294967295'], 'regclass': ["'slot'", "'pg_class'", "'k_int4'", '0'],
+    'numeric': ['0.5', "'NaN'", '1e100'], 'uuid': ["'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'"],
+    'date': ["'2000-01-01'", "'infinity'"], 'timestamp': ["'2000-01-01'", "'-infinity'"],
+    'timestamptz': ["'2000-01-01'", "'infinity'", "'-infinity'"], 'interval': ["'1 day'", "'-1 day'", "'178000000 years'"],
+    'regtype': ["'int4'", '0'],
+}
+
+
+def values_of(world, type_name, number):
+    """An expression of a type, which need not make any sense."""
+    if number % 9 == 8:
+        return 'NULL' if type_name.startswith('any') else f'NULL::{type_name}'
+    if type_name == 'bloom':
+        return world.slot(number % SLOTS, number // SLOTS)
+    if type_name in ('anyelement', 'anycompatible', 'anynonarray'):
+        kind = pick(KINDS, number)
+        return kind.expression.format(i=number)
+    if type_name in ('anyarray', 'anycompatiblearray'):
+        return pick(["'{1,2,NULL}'::int4[]", "'{a,b}'::text[]", "'{}'::int8[]", "'{{1,2},{3,4}}'::float8[]",
+                     "ARRAY[ROW(1, 'a')]", "ARRAY[NULL::bloom]"], number)
+    return f'({pick(VALUES[type_name], number)})::{type_name}' if type_name in VALUES else None
+
+
+def all_functions(server):
+    """Every function of the extension: name, kind, result, types of its arguments."""
+    types = dict(server.execute('SELECT oid::int8, typname::text FROM pg_type'))
+    return [(name, kind, types[result], [types[int(t)] for t in arguments.split()])
+            for name, kind, result, arguments in server.execute("""
+        SELECT p.oid::regproc::text, p.prokind::text, p.prorettype::int8, p.proargtypes::text
+        FROM pg_proc AS p WHERE p.oid IN
+            (SELECT d.objid FROM pg_depend AS d JOIN pg_extension AS x ON d.refobjid = x.oid
+             WHERE d.classid = 'pg_proc'::regclass AND d.deptype = 'e' AND x.extname = 'bloomtype')
+        ORDER BY 1, 4""")]
+
+
+def survives(world, sql):
+    """It may fail, but by an error of the user's."""
+    if world.in_transaction:
+        world.run('SAVEPOINT anything')
+    world.checks['anything'] += 1
+    try:
+        return world.run(sql)
+    except psycopg2.Error:
+        if world.in_transaction:
+            world.run('ROLLBACK TO anything')
+        return None
+
+
+@operation
+def anything(world, a, b, c, d, e):
+    """Any function with any arguments; a filter that it gives can be written and read."""
+    name, prokind, result, types = pick(
+        [f for f in world.server.functions if not {'internal', 'cstring'} & set(f[3]) and f[2] != 'trigger' and
+         f[0] != 'bloom_set_create'], a * 7 + b)
+    numbers = random.Random(c * 65536 + d * 256 + e)
+    arguments = [values_of(world, t, numbers.randrange(1000)) for t in types]
+    if None in arguments:
+        return
+    call = f'{name}({", ".join(arguments)})'
+    if prokind == 'w':
+        call += ' OVER ()'
+    rows = survives(world, f'SELECT {call} FROM generate_series(1, 3)' if prokind in 'aw' else f'SELECT {call}')
+    if rows and result == 'bloom' and rows[0][0] is not None:
+        world.check('comes back', world.value(f"SELECT '{rows[0][0]}'::bloom::text = '{rows[0][0]}'"), call)
+
+
+@operation
+def own_aggregate(world, a, b, c, d, e):
+    """An aggregate of a user's, made of any of our functions, with any value for a state."""
+    of_filters = [f for f in world.server.functions if f[1] == 'f' and f[3] and f[3][0] == 'bloom']
+    steps = [f for f in of_filters if len(f[3]) >= 2 and f[2] == 'bloom']
+    finals = [f for f in of_filters if len(f[3]) == 1]
+    name, _, _, types = pick(steps, a)
+    arguments = [values_of(world, t, (b + i) * 37 + c) for i, t in enumerate(types[1:])]
+    declared = ', '.join(types[1:])
+    if None in arguments or any(t.startswith('any') for t in types):
+        return
+    final = pick(finals, c)[0]
+    start = f", initcond = '{world.value('SELECT ' + world.slot(d % SLOTS) + '::text')}'" if d % 2 else ''
+    world.run('SAVEPOINT own' if world.in_transaction else 'BEGIN')
+    try:
+        create = f'CREATE AGGREGATE own ({declared}) (sfunc = {name}, stype = bloom{start}' + \
+            (f', finalfunc = {final}' if e % 3 else '') + ')'
+        world.run(create)
+        world.run(f'SELECT own({", ".join(arguments)}) FROM generate_series(1, {1 + e})')
+        world.run(f'SELECT own({", ".join(arguments)}) OVER (ORDER BY i) FROM generate_series(1, {1 + e % 20}) AS i')
+    except psycopg2.Error:
+        pass
+    world.checks['anything'] += 1
+    world.run('ROLLBACK TO own' if world.in_transaction else 'ROLLBACK')
+
+
 # Calls that are to fail
 
 WRONG = [
@@ -1594,6 +1693,7 @@ def main():
     runner = Runner(make_database(database))
     began = time.monotonic()
     functions = functions_of(runner.server)
+    runner.server.functions = all_functions(runner.server)
     try:
         if arguments.program:
             runner.run(json.loads(arguments.program))
