@@ -113,7 +113,7 @@ KINDS = [
     Kind('words', 'text[]', "ARRAY['key ' || {i}, NULL]::text[]", 'text[]', 'words'),
     Kind('spans', 'tstzrange', "tstzrange('2000-01-01 00:00+00', '2000-01-01 00:00+00'::timestamptz + {i} * interval '1 s')",
          'tstzrange', 'spans'),
-    Kind('lsn', 'pg_lsn', "('0/0'::pg_lsn + {i}::numeric * 4294967296)", 'pg_lsn', 'lsn'),
+    Kind('lsn', 'pg_lsn', "(to_hex({i}) || '/7')::pg_lsn", 'pg_lsn', 'lsn'),
     Kind('timetz', 'timetz', "('00:00:00+00'::timetz + {i} * interval '1 s')", 'timetz', 'timetz'),
     Kind('money', 'money', '({i}::numeric::money)', 'money', 'money'),
     Kind('varbit', 'varbit', "({i}::bit(32)::varbit)", 'varbit', 'varbit'),
