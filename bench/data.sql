@@ -93,3 +93,52 @@ BEGIN
 	RETURN (plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8 / actual;
 END
 $$;
+
+-- Have the table dedup_events: events in the order of time, 5 of 100 of them a
+-- repeat.
+CREATE FUNCTION bench_events() RETURNS void
+	LANGUAGE plpgsql AS $$
+DECLARE
+	s bench_settings;
+BEGIN
+	IF to_regclass('dedup_events') IS NULL THEN
+		SELECT * INTO s FROM bench_settings;
+		CREATE UNLOGGED TABLE dedup_events AS
+		SELECT i AS ts, CASE WHEN i % 20 = 0 THEN hashint8extended(i - 1 - (hashint8extended(i, s.seed) & 8190), s.seed)
+							 ELSE hashint8extended(i, s.seed) END AS id
+		FROM generate_series(1, s.rows) AS i;
+		CREATE UNIQUE INDEX dedup_events_ts ON dedup_events (ts);
+		PERFORM bench_settle('dedup_events');
+	END IF;
+END
+$$;
+
+-- Have the table dedup_wide: the same with rows of about 150 bytes.
+CREATE FUNCTION bench_wide_events() RETURNS void
+	LANGUAGE plpgsql AS $$
+DECLARE
+	s bench_settings;
+BEGIN
+	IF to_regclass('dedup_wide') IS NULL THEN
+		SELECT * INTO s FROM bench_settings;
+		CREATE UNLOGGED TABLE dedup_wide AS
+		SELECT i AS ts, md5((CASE WHEN i % 20 = 0 THEN i - 1 - (hashint8extended(i, s.seed) & 8190) ELSE i END)::text)::uuid AS id,
+			   (hashint8extended(i, 1) & 1048575)::int AS usr, (hashint8extended(i, 2) & 1023)::int AS ad,
+			   'https://www.example.org/articles/' || md5(i::text) || '/index.html?from=' || md5((i % 1000)::text) AS url
+		FROM generate_series(1, s.rows) AS i;
+		CREATE UNIQUE INDEX dedup_wide_ts ON dedup_wide (ts);
+		PERFORM bench_settle('dedup_wide');
+	END IF;
+END
+$$;
+
+-- Blocks that a query writes to temporary files.
+CREATE FUNCTION bench_temp_blocks(query text) RETURNS bigint
+	LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
+END
+$$;

@@ -2,13 +2,7 @@
 -- order.  The filter has room for all keys.  Default work_mem.
 -- title: first rows of each key, by a window
 -- setup:
-CREATE TABLE IF NOT EXISTS dedup_events AS
-SELECT i AS ts, CASE WHEN i % 20 = 0 THEN hashint8extended(i - 1 - (hashint8extended(i, :seed) & 8190), :seed)
-					 ELSE hashint8extended(i, :seed) END AS id
-FROM generate_series(1, :rows) AS i;
-CREATE UNIQUE INDEX IF NOT EXISTS dedup_events_ts ON dedup_events (ts);
-VACUUM ANALYZE dedup_events;
-SELECT count(*) FROM dedup_events;
+SELECT bench_events();
 RESET work_mem;
 SET work_mem = '4MB';
 -- ours: bloom_seen(id, capacity, 0.01) OVER (ORDER BY ts)

@@ -1,6 +1,6 @@
 -- The filter holds the last tenth of the table's keys, and others up to its
 -- capacity: so a tenth of the rows pass, or less where the capacity is small.
--- each: capacity = 10000 10000000 100000000
+-- each: capacity = 10000
 -- title: probe, constant filter of :capacity int8
 -- setup:
 SELECT bench_keys('int8', :rows);

@@ -10,7 +10,7 @@ VACUUM ANALYZE seen;
 DO $$ BEGIN FOR i IN 1..1000 LOOP
 PERFORM filter @> hashint8extended(i, :seed) FROM seen WHERE id = 1;
 END LOOP; END $$;
--- against: reading 10 bytes of the same row | at most 3
+-- against: reading 10 bytes of the same row | at most 4
 DO $$ BEGIN FOR i IN 1..1000 LOOP
 PERFORM day = '2026-11-21' FROM seen WHERE id = 1;
 END LOOP; END $$;

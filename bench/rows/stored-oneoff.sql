@@ -15,7 +15,7 @@ VACUUM ANALYZE seen;
 DO $$ BEGIN FOR i IN 1..1000 LOOP
 PERFORM filter @> hashint8extended(i, :seed) FROM seen WHERE id = :mb;
 END LOOP; END $$;
--- against: of 1 MB | at most 1.5
+-- against: of 1 MB | at most 1.8
 DO $$ BEGIN FOR i IN 1..1000 LOOP
 PERFORM filter @> hashint8extended(i, :seed) FROM seen WHERE id = 1;
 END LOOP; END $$;

@@ -1,0 +1,20 @@
+-- Of the benchmark's rows, the first n.  Seconds for a million rows.
+-- each: n = 10000 100000 1000000 10000000
+-- title: dedup
+-- setup:
+SELECT bench_events();
+SET work_mem = '4MB';
+-- curve: dedup | bloom_first(id, n, 0.01) | :n | :n * 1000
+SELECT count(*), max(ts) FROM dedup_events WHERE ts <= :n AND bloom_first(id, :n, 0.01);
+-- curve: dedup | bloom_first(id) | :n | :n * 1000
+SELECT count(*), max(ts) FROM dedup_events WHERE ts <= :n AND bloom_first(id);
+-- curve: dedup | bloom_seen(id) OVER (ORDER BY ts) | :n | :n * 1000
+SELECT count(*), max(ts) FROM (SELECT ts, bloom_seen(id, :n, 0.01) OVER (ORDER BY ts) AS seen FROM dedup_events WHERE ts <= :n) AS e WHERE NOT seen;
+-- curve: dedup | DISTINCT ON (id) | :n | :n * 1000
+SELECT count(*), max(ts) FROM (SELECT DISTINCT ON (id) ts FROM dedup_events WHERE ts <= :n ORDER BY id, ts) AS e;
+-- curve: dedup | GROUP BY id | :n | :n * 1000
+SELECT count(*), max(ts) FROM (SELECT min(ts) AS ts FROM dedup_events WHERE ts <= :n GROUP BY id) AS e;
+-- curve: dedup | row_number() = 1 | :n | :n * 1000
+SELECT count(*), max(ts) FROM (SELECT ts, row_number() OVER (PARTITION BY id ORDER BY ts) AS n FROM dedup_events WHERE ts <= :n) AS e WHERE n = 1;
+-- curve: dedup | the scan, the floor | :n | :n * 1000
+SELECT count(*), max(ts) FROM dedup_events WHERE ts <= :n;
