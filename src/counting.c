@@ -19,6 +19,7 @@
  *
  * Below this file, each knows one thing:
  *
+ *		counting_state.c	an aggregate's state, changed in place
  *		counting_ops.c		add, remove, sum, difference, compare
  *		counting_bits.h		the arithmetic of the counters
  *
