@@ -138,6 +138,10 @@ CREATE FUNCTION bloom_contains_any(filter bloom, keys anycompatiblearray) RETURN
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some element possibly contained? null elements count as in ANY; equal filters of different form may differ';
 
+CREATE FUNCTION bloom_missing(filter bloom, keys anycompatiblearray) RETURNS anycompatiblearray
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_missing(bloom, anycompatiblearray) IS 'the elements that are certainly not contained, in order, as often as they come; without nulls';
+
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
 	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel

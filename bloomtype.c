@@ -57,6 +57,7 @@
 #include <math.h>
 
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -452,6 +453,34 @@ Datum
 bloom_contains_any(PG_FUNCTION_ARGS)
 {
 	return TestArray(fcinfo, true);
+}
+
+/*
+ * bloom_missing
+ *		The elements of the array that are certainly not contained.
+ */
+PG_FUNCTION_INFO_V1(bloom_missing);
+Datum
+bloom_missing(PG_FUNCTION_ARGS)
+{
+	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	BloomProbe	probe;
+	BloomArrayKeys keys;
+	uint64		nmissing = 0;
+
+	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
+					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
+					&site->probes, fcinfo->flinfo->fn_mcxt);
+	keys = BloomHashArrayArg(fcinfo, probe.header, BLOOM_TO_TEST);
+	for (uint64 i = 0; i < keys.nkeys; i++)
+	{
+		if ((i & 0xffff) == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (keys.hashes[i] == 0 || !BloomProbeTest(&probe, keys.hashes[i]))
+			keys.keys[nmissing++] = keys.keys[i];
+	}
+	PG_RETURN_DATUM(BloomMakeKeyArray(keys.element, keys.keys, nmissing));
 }
 
 /* ----------------------------------------------------------------

@@ -105,6 +105,11 @@ SELECT form, bloom_contains_any(filter, '{99,98,1}'::int[]) AS one_there,
 	   bloom_contains_any(filter, '{}'::int[]) AS none_asked
 FROM small;
 
+SELECT form, bloom_missing(filter, '{99,1,NULL,98,99}'::int[]) AS in_order, bloom_missing(filter, '{1}'::int[]) AS none,
+	   bloom_missing(filter, '{NULL}'::int[]) AS no_nulls, bloom_missing(filter, '{}'::int[]) AS none_asked,
+	   bloom_missing(filter, NULL::int[]) IS NULL AS null_array, bloom_missing(filter, '{1.5,1.0}'::numeric[]) AS equal_to_none
+FROM small;
+
 -- of several dimensions, with bounds of their own, and of other widths
 SELECT form, bloom_contains_all(filter, '{{1,2},{3,1}}'::int[]) AS two_dimensions,
 	   bloom_contains_all(filter, '[5:6]={1,2}'::int[]) AS other_bounds,

@@ -976,6 +976,10 @@ def contains_many(world, a, b, c, d, e):
             continue
         answer = world.value(f'SELECT {call}')
         keys = world.keys_of(kind, first, end)
+        if is_all and not null:
+            missing = world.value(f'SELECT cardinality(bloom_missing({world.slot(a, e)}, {array}))')
+            world.check('missing', (missing == 0) == (answer is True) and
+                        missing <= len(keys - filter.keys), missing, answer)
         if is_all and not filter.keys.issuperset(keys):
             if filter.exact:
                 world.check('contains all', answer is False, answer)
