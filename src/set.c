@@ -339,7 +339,11 @@ AnswerAll(FunctionCallInfo fcinfo, bool add, BloomArrayKeys *array)
 
 	answers = palloc(array->nkeys + 1);
 	for (uint64 i = 0; i < array->nkeys; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
 		answers[call.keys[i].index] = call.keys[i].answer;
+	}
 	pfree(call.keys);
 	return answers;
 }

@@ -51,6 +51,7 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "common/hashfn.h"
 #include "common/int.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -70,6 +71,9 @@
 
 /* How often a shard is tried, when its rows come and go */
 #define MAX_TRIES			100
+
+/* Keys that are worked on between two looks for a cancel request */
+#define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
 
 /* Standard errors above the capacity that are worth a warning */
 #define OVERFULL_ERRORS		5
@@ -141,6 +145,7 @@ CompareKeys(const void *a, const void *b)
 	const BloomSetKey *left = a;
 	const BloomSetKey *right = b;
 
+	CHECK_FOR_INTERRUPTS();
 	if (left->place != right->place)
 		return left->place < right->place ? -1 : 1;
 	if (left->hash != right->hash)
@@ -175,7 +180,11 @@ BloomSetMakeKeys(BloomSetCall *call, const uint64 *hashes, uint64 nhashes)
 	call->keys = palloc_extended(Max(nhashes, 1) * sizeof(BloomSetKey),
 								 MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nhashes; i++)
+	{
+		if (i % KEYS_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		call->keys[i] = BloomSetMakeKey(hashes[i], (uint32) i);
+	}
 	if (nhashes > 1)
 		qsort(call->keys, nhashes, sizeof(BloomSetKey), CompareKeys);
 }
@@ -281,6 +290,8 @@ LookInto(BloomSetCall *call, int generation, const Bloom *filter,
 	BloomCheckKeyType(filter, call->key_type);
 	for (uint64 i = 0; i < nkeys; i++)
 	{
+		if ((i + 1) % KEYS_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (keys[i].answer == BLOOM_SET_OPEN &&
 			BloomTestHash(filter, keys[i].hash))
 		{
@@ -648,10 +659,12 @@ BloomSetAdd(BloomSetCall *call)
 	MemoryContext scratch = NULL;
 	MemoryContext oldcontext = CurrentMemoryContext;
 
-	call->table->many = call->nkeys > 1;
 	if (call->nkeys > 1)
+	{
+		BloomSetExpectMany(call->table);
 		scratch = AllocSetContextCreate(oldcontext, "Bloom set keys",
 										ALLOCSET_DEFAULT_SIZES);
+	}
 	for (uint64 i = 0; i < call->nkeys;)
 	{
 		uint64		n = CountShard(set, 0, call->keys + i, call->nkeys - i);
@@ -910,7 +923,8 @@ BloomSetTestCached(BloomSetCache *cache, uint64 hash,
 		int32		shard = BloomSetShardOf(set, generation, key.place);
 		char	   *filter;
 
-		entry = &cache->entries[(uint32) shard & (cache->nentries - 1)];
+		entry = &cache->entries[murmurhash32((uint32) shard) &
+								(cache->nentries - 1)];
 		if (entry->nfilters < 0 || entry->shard != shard)
 			ReadShard(cache, entry, generation, shard, key_type);
 		filter = entry->filters;

@@ -49,6 +49,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/stratnum.h"
@@ -82,12 +83,27 @@
 /* Hints are kept in a table of this size, in which newer ones displace older */
 #define NUM_HINTS	16384		/* a power of two */
 
+/* A copy of the parameters is no longer than this */
+#define MAX_DEFAULT	1000
+
 struct BloomSetHint
 {
 	LocalTransactionId transaction; /* which put it there */
 	int32		shard;
 	TimestampTz slice;
 	ItemPointerData tid;
+};
+
+/*
+ * Pages from which this session has moved rows, so that their old versions can
+ * be removed when its transaction has ended.
+ */
+#define MAX_VACATED	4096
+
+struct BloomSetVacated
+{
+	int			n;
+	BlockNumber blocks[MAX_VACATED];
 };
 
 /* What a session remembers of a set */
@@ -98,6 +114,7 @@ typedef struct Known
 	LocalTransactionId last_writer;
 	BloomSet	set;
 	BloomSetHint *hints;		/* or NULL */
+	BloomSetVacated *vacated;	/* or NULL */
 } Known;
 
 static HTAB *known_sets = NULL;
@@ -140,6 +157,8 @@ DropForgotten(void)
 			continue;
 		if (known->hints != NULL)
 			pfree(known->hints);
+		if (known->vacated != NULL)
+			pfree(known->vacated);
 		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
 	}
 }
@@ -228,7 +247,7 @@ LostDefault(const BloomSetTable *table)
 		bool		isnull;
 		Datum		room = slot_getattr(copy.slot, BLOOM_SET_ROOM, &isnull);
 
-		if (!isnull)
+		if (!isnull && BloomFetchSize(room) <= MAX_DEFAULT)
 			result = TextDatumGetCString(room);
 		for (char *c = result; c != NULL && *c != '\0'; c++)
 		{
@@ -299,6 +318,7 @@ BloomSetOpen(BloomSetTable *table, Oid relid, bool writes)
 		known->set = table->set;
 		known->last_writer = InvalidLocalTransactionId;
 		known->hints = NULL;
+		known->vacated = NULL;
 		known->is_valid = true;
 	}
 	table->set = known->set;
@@ -475,8 +495,17 @@ BloomSetReadRow(const BloomSetTable *table, TupleTableSlot *slot,
 	const Bloom *filter;
 	Datum		datum;
 
-	/* none can be null: CheckColumns */
 	slot_getsomeattrs(slot, BLOOM_SET_FILTER);
+	for (int i = 0; i < BLOOM_SET_FILTER; i++)
+	{
+		/* constraints that are not validated can be broken */
+		if (slot->tts_isnull[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("Bloom set \"%s\" has a row that it cannot have",
+							RelationGetRelationName(table->rel)),
+					 errdetail("A column is null.")));
+	}
 	row->shard = DatumGetInt32(slot->tts_values[BLOOM_SET_SHARD - 1]);
 	row->slice = DatumGetTimestampTz(slot->tts_values[BLOOM_SET_SLICE - 1]);
 	datum = slot->tts_values[BLOOM_SET_FILTER - 1];
@@ -653,33 +682,83 @@ NoteHint(BloomSetTable *table, int32 shard, TimestampTz slice)
 }
 
 /*
- * Note that a page has place for two rows, so that one can move there.
- *
  * A call that adds to many shards writes several rows of a page, and has to put
- * some of them elsewhere.  The space that they leave is given back when the
- * page is next visited; but only vacuum tells the free space map.  Without
- * this, each such call would make the table larger.
- *
- * We look at the page without a lock: who wants to use the space checks.
+ * some of them elsewhere.  When it has ended, the space that they leave is free,
+ * but only vacuum would tell the free space map, and each such call would make
+ * the table larger.  So we tell it ourselves: of pages that have place for two
+ * rows, so that one can move there, and of pages from which the session's last
+ * call has moved rows.
  */
-static void
-NoteFreeSpace(BloomSetTable *table)
-{
-	Buffer		buffer = ((BufferHeapTupleTableSlot *) table->slot)->buffer;
-	Size		space;
-	BlockNumber block;
+#define ROOMY	(BLCKSZ * 2 / 7)
 
-	if (!table->many || !BufferIsValid(buffer))
+/* Note how much space there is on a page, if it is enough. */
+static void
+NoteFreeSpace(BloomSetTable *table, BlockNumber block, Size space)
+{
+	if (space < ROOMY)
 		return;
-	space = PageGetHeapFreeSpace(BufferGetPage(buffer));
-	if (space < BLCKSZ * 2 / 7)
-		return;
-	block = BufferGetBlockNumber(buffer);
 	RecordPageWithFreeSpace(table->rel, block, space);
 	if (table->roomy_from == InvalidBlockNumber)
 		table->roomy_from = table->roomy_to = block;
 	table->roomy_from = Min(table->roomy_from, block);
 	table->roomy_to = Max(table->roomy_to, block);
+}
+
+/*
+ * Note what an update has done to the page of the old version.
+ *
+ * We look at it without a lock: who wants to use the space checks.
+ */
+static void
+NotePage(BloomSetTable *table)
+{
+	Buffer		buffer = ((BufferHeapTupleTableSlot *) table->slot)->buffer;
+	BlockNumber block;
+
+	if (!table->many || !BufferIsValid(buffer))
+		return;
+	block = BufferGetBlockNumber(buffer);
+	if (ItemPointerGetBlockNumber(&table->output->tts_tid) == block)
+		NoteFreeSpace(table, block, PageGetHeapFreeSpace(BufferGetPage(buffer)));
+	else if (table->vacated != NULL && table->vacated->n < MAX_VACATED)
+		table->vacated->blocks[table->vacated->n++] = block;
+}
+
+/*
+ * BloomSetExpectMany
+ *		Prepare for a call that is going to write many rows.
+ */
+void
+BloomSetExpectMany(BloomSetTable *table)
+{
+	Known	   *known = FindKnown(table->set.relid);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(table->rel);
+	BloomSetVacated *vacated;
+
+	table->many = true;
+	if (known == NULL)
+		return;
+	if (known->vacated == NULL)
+		known->vacated = MemoryContextAllocZero(CacheMemoryContext,
+												sizeof(BloomSetVacated));
+	vacated = table->vacated = known->vacated;
+	for (int i = 0; i < vacated->n; i++)
+	{
+		BlockNumber block = vacated->blocks[i];
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		if (block >= nblocks || (i > 0 && block == vacated->blocks[i - 1]))
+			continue;
+		buffer = ReadBuffer(table->rel, block);
+		heap_page_prune_opt(table->rel, buffer);
+		NoteFreeSpace(table, block, PageGetHeapFreeSpace(BufferGetPage(buffer)));
+		ReleaseBuffer(buffer);
+	}
+	vacated->n = 0;
+	if (table->roomy_from != InvalidBlockNumber)
+		FreeSpaceMapVacuumRange(table->rel, table->roomy_from,
+								table->roomy_to + 1);
 }
 
 /* Others have changed what our snapshot sees. */
@@ -810,7 +889,7 @@ BloomSetUpdateRow(BloomSetTable *table, BloomSetRow *row, const Bloom *filter)
 				WriteIndexEntry(table, row->shard, row->slice, UNIQUE_CHECK_NO,
 								table->hints == NULL);
 			NoteHint(table, row->shard, row->slice);
-			NoteFreeSpace(table);
+			NotePage(table);
 			return BLOOM_SET_WRITTEN;
 		case TM_Updated:
 			CheckSerializable(false);
@@ -909,6 +988,9 @@ BloomSetDeleteSlices(BloomSetTable *table, TimestampTz oldest)
 
 		CHECK_FOR_INTERRUPTS();
 		slot_getsomeattrs(table->slot, BLOOM_SET_SLICE);
+		if (table->slot->tts_isnull[BLOOM_SET_SHARD - 1] ||
+			table->slot->tts_isnull[BLOOM_SET_SLICE - 1])
+			continue;
 		slice = DatumGetTimestampTz(table->slot->tts_values[BLOOM_SET_SLICE - 1]);
 		if (DatumGetInt32(table->slot->tts_values[BLOOM_SET_SHARD - 1]) < 0 ||
 			slice >= oldest || !DeleteRow(table, table->slot))

@@ -19,6 +19,9 @@
 /* Where this transaction has put rows (set_rows.c) */
 typedef struct BloomSetHint BloomSetHint;
 
+/* From which pages this session has moved rows (set_rows.c) */
+typedef struct BloomSetVacated BloomSetVacated;
+
 /* An open set */
 typedef struct BloomSetTable
 {
@@ -34,6 +37,7 @@ typedef struct BloomSetTable
 	TupleTableSlot *output;		/* a row to be written */
 	IndexScanDesc scan;
 	BloomSetHint *hints;		/* or NULL */
+	BloomSetVacated *vacated;	/* or NULL */
 	bool		many;			/* rows are going to be written */
 	BlockNumber roomy_from;		/* pages with free space, which are noted */
 	BlockNumber roomy_to;
@@ -57,6 +61,7 @@ typedef enum BloomSetWritten
 extern void BloomSetOpen(BloomSetTable *table, Oid relid, bool writes);
 extern void BloomSetClose(BloomSetTable *table);
 extern void BloomSetBegin(BloomSetTable *table);
+extern void BloomSetExpectMany(BloomSetTable *table);
 extern void BloomSetRefresh(BloomSetTable *table);
 extern void BloomSetEnd(BloomSetTable *table);
 
