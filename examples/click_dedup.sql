@@ -5,7 +5,7 @@
 -- Messages about clicks come from a queue that delivers each at least once.
 -- Some users click twice within seconds, and the page then sends its message
 -- twice; and some messages are delivered again hours later.  A set that keeps
--- a day tells which messages are new.  In any database of a server that has
+-- a day tells which messages are new, and a trigger drops the others.  In any database of a server that has
 -- bloomtype installed:
 --
 --		psql -X -f examples/click_dedup.sql
@@ -51,31 +51,26 @@ SELECT count(*) AS arrivals, count(DISTINCT id) AS messages,
 FROM arrival;
 
 -- The set: about 33,000 messages a day; one in 10,000 may be lost; a day in
--- eight slices of three hours.
+-- eight slices of three hours.  It would grow, if there were more.
 SELECT bloom_set_create('pg_temp.seen', 35000, 0.0001, keep => '1 day', seed => 0) \g /dev/null
 
-CREATE TEMP TABLE clicks (ad int PRIMARY KEY, clicks bigint NOT NULL);
+-- The table takes each message once: a trigger asks the set.  The clock is that
+-- of the messages; without the third argument it would be now().
+CREATE TEMP TABLE click (id uuid, ad int, arrived timestamptz);
+CREATE TRIGGER dedup BEFORE INSERT ON click
+	FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id', 'arrived');
 
--- A batch is what arrives within ten minutes: count those that are new.  The
--- clock is that of the messages; without the argument it would be now().
+-- A batch is what arrives within ten minutes.
 CREATE FUNCTION pg_temp.process(batch int) RETURNS void
 LANGUAGE sql AS $$
-	WITH arrived AS MATERIALIZED (
-		SELECT id, ad, arrived FROM arrival AS a WHERE a.batch = process.batch
-	), new AS MATERIALIZED (
-		SELECT unnest(bloom_set_add_all('pg_temp.seen', array_agg(id ORDER BY arrived), max(arrived))) AS id
-		FROM arrived
-	)
-	INSERT INTO clicks AS c
-	SELECT ad, count(*)
-	FROM new JOIN (SELECT DISTINCT ON (id) id, ad FROM arrived) AS a USING (id)
-	GROUP BY ad
-	ON CONFLICT (ad) DO UPDATE SET clicks = c.clicks + excluded.clicks
+	INSERT INTO click
+	SELECT id, ad, arrived FROM arrival AS a WHERE a.batch = process.batch
+	ORDER BY arrived
 $$;
 
--- Work off the queue.  Every tenth batch fails at first, after it was counted:
--- what it added is rolled back with the rest of its transaction, and when the
--- batch comes again, its messages are as new as they were.
+-- Work off the queue.  Every tenth batch fails at first, after it was inserted:
+-- what it added to the set is rolled back with the rows, and when the batch comes
+-- again, its messages are as new as they were.
 DO $$
 DECLARE
 	batch int;
@@ -99,9 +94,9 @@ $$;
 \echo 'is lost where the set imagines that it has seen it, at most once in 10,000 times:'
 \echo
 CREATE TEMP TABLE result AS
-SELECT ad, c.clicks AS counted, e.clicks AS exact
+SELECT ad, coalesce(c.clicks, 0) AS counted, e.clicks AS exact
 FROM (SELECT ad, count(DISTINCT id) AS clicks FROM arrival GROUP BY ad) AS e
-LEFT JOIN clicks AS c USING (ad);
+LEFT JOIN (SELECT ad, count(*) AS clicks FROM click GROUP BY ad) AS c USING (ad);
 SELECT sum(counted) AS counted, sum(exact) AS exact, sum(exact - counted) AS lost,
 	   0.0001 * sum(exact) AS lost_at_most_about,
 	   count(*) FILTER (WHERE counted > exact) AS ads_counted_too_often
@@ -112,7 +107,7 @@ FROM result;
 \echo
 SELECT to_char(slice AT TIME ZONE 'UTC', 'DD HH24:MI') AS slice, capacity, keys,
 	   to_char(fp_prob, '0.000000') AS rate_asked, to_char(fp_prob_now, '0.000000') AS rate_now,
-	   pg_size_pretty(bytes) AS size
+	   generations
 FROM bloom_set_info('pg_temp.seen', (SELECT max(arrived) FROM arrival));
 
 -- at most 10 are lost on average, and 4.5 standard deviations more are 24
