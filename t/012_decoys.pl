@@ -198,14 +198,14 @@ my %calls = (
 	bloom_shard => q{ext.bloom_shard(1, 4) IS NOT NULL AND ext.bloom_shard('a', 4) IS NOT NULL},
 	bloom_shard_capacity => q{ext.bloom_shard_capacity(1000, 4) IS NOT NULL},
 	bloom_agg => undef,		# each of them, below
-	bloom_set_room => undef,	# the default of a set's column, used by bloom_set_create
-	bloom_set_put => undef,		# used by bloom_set_add
-	bloom_set_lacks => undef,	# used by bloom_set_add
 	bloom_set_create => q{ext.bloom_set_create('kept', 1000) IS NOT NULL AND ext.bloom_set_create('forgetting', 1000, 0.01, '1 day') IS NOT NULL},
 	bloom_set_add => q{ext.bloom_set_add('ext.kept', 5) AND ext.bloom_set_add('ext.forgetting', 'a')},
 	bloom_set_add_all => q{ext.bloom_set_add_all('ext.kept', ARRAY[6, 7]) IS NOT NULL},
 	bloom_set_contains => q{ext.bloom_set_contains('ext.kept', 5)},
 	bloom_set_contains_all => q{ext.bloom_set_contains_all('ext.kept', ARRAY[5, 6])},
+	bloom_set_contains_any => q{ext.bloom_set_contains_any('ext.kept', ARRAY[5, 100])},
+	bloom_set_missing => q{ext.bloom_set_missing('ext.kept', ARRAY[5, 100]) IS NOT NULL},
+	bloom_set_dedup => undef,	# a trigger's, below
 	bloom_set_expire => q{ext.bloom_set_expire('ext.forgetting') IS NOT NULL},
 	bloom_set_params => q{(ext.bloom_set_params('ext.kept')).capacity IS NOT NULL},
 	bloom_set_info => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM ext.bloom_set_info('ext.forgetting'))},
@@ -261,6 +261,13 @@ is( $node->safe_psql('target', q{
 	SELECT count(*) FROM pg_operator AS o JOIN pg_depend AS d ON d.objid = o.oid
 	WHERE d.classid = 'pg_operator'::regclass AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass}),
 	6, 'these are all operators');
+
+# the trigger function
+returns_true('bloom_set_dedup', q{
+	CREATE TABLE ext.events (id pg_catalog.int8);
+	CREATE TRIGGER dedup BEFORE INSERT ON ext.events FOR EACH ROW EXECUTE FUNCTION ext.bloom_set_dedup('ext.kept', 'id');
+	INSERT INTO ext.events VALUES (5), (200), (200);
+	SELECT pg_catalog.count(*) OPERATOR(pg_catalog.=) 1 FROM ext.events});
 
 # the estimators
 returns_true('estimates', q{
