@@ -197,6 +197,18 @@ my %calls = (
 	bloom_from_chunks => q{(SELECT ext.bloom_contains(ext.bloom_from_chunks(c.seq, c.chunk), 1) FROM ext.bloom_chunks(f) AS c)},
 	bloom_shard => q{ext.bloom_shard(1, 4) IS NOT NULL AND ext.bloom_shard('a', 4) IS NOT NULL},
 	bloom_shard_capacity => q{ext.bloom_shard_capacity(1000, 4) IS NOT NULL},
+	counting_bloom_empty => q{ext.counting_bloom_empty(100) IS NOT NULL},
+	counting_bloom_add => q{ext.counting_bloom_contains(ext.counting_bloom_add(ext.counting_bloom_empty(100), 5), 5)},
+	counting_bloom_add_all => q{ext.counting_bloom_contains(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), 2)},
+	counting_bloom_remove => q{ext.counting_bloom_contains(ext.counting_bloom_remove(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), 1), 2)},
+	counting_bloom_remove_all => q{NOT ext.counting_bloom_contains(ext.counting_bloom_remove_all(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), ARRAY[1, 2, 2]), 1)},
+	counting_bloom_sum => q{ext.counting_bloom_contains(ext.counting_bloom_sum(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2])), 1)},
+	counting_bloom_difference => q{NOT ext.counting_bloom_contains(ext.counting_bloom_difference(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2])), 1)},
+	counting_bloom_contains => q{ext.counting_bloom_contains(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), 1)},
+	counting_bloom_count => q{ext.counting_bloom_count(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), 2) OPERATOR(pg_catalog.>=) 2},
+	counting_bloom_sum_agg => q{(SELECT ext.counting_bloom_contains(ext.counting_bloom_sum_agg(c), 1) FROM (SELECT ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]) AS c) AS s)},
+	counting_bloom_info => q{(ext.counting_bloom_info(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]))).representation IS NOT NULL},
+	counting_bloom_agg => undef,	# each of them, below
 	bloom_agg => undef,		# each of them, below
 	bloom_set_create => q{ext.bloom_set_create('kept', 1000) IS NOT NULL AND ext.bloom_set_create('forgetting', 1000, 0.01, '1 day') IS NOT NULL},
 	bloom_set_add => q{ext.bloom_set_add('ext.kept', 5) AND ext.bloom_set_add('ext.forgetting', 'a')},
@@ -233,19 +245,21 @@ foreach my $name (grep { defined $calls{$_} } @order)
 	returns_true($name, "SELECT $calls{$name} FROM (SELECT ext.bloom_agg(i) AS f FROM pg_catalog.generate_series(1, 100) AS i) AS s");
 }
 
-# bloom_agg: a call of each
+# bloom_agg and counting_bloom_agg: a call of each
 my %key = (
 	int2 => q{'5'}, int4 => q{'5'}, int8 => q{'5'}, text => q{'a'}, numeric => q{'5'}, float8 => q{'5'}, bytea => q{'a'},
 	uuid => q{'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'}, date => q{'2026-01-01'}, timestamp => q{'2026-01-01'}, timestamptz => q{'2026-01-01'},
 	anyelement => q{'t'}, record => q{'t'});
 my @rest = ('', ', 0.01', ', 1000, 0.01', ', ext.bloom_empty(100)');
 foreach my $signature (split /\n/, $node->safe_psql('target', qq{
-	SELECT (SELECT typname FROM pg_type AS t WHERE t.oid = proargtypes[0]), proargtypes[1] = (SELECT oid FROM pg_type WHERE typname = 'bloom'), pronargs $ours AND proname = 'bloom_agg' ORDER BY 1, 2, 3}))
+	SELECT proname, (SELECT typname FROM pg_type AS t WHERE t.oid = proargtypes[0]), proargtypes[1] = (SELECT oid FROM pg_type WHERE typname = 'bloom'), pronargs
+	$ours AND proname IN ('bloom_agg', 'counting_bloom_agg') ORDER BY 1, 2, 3, 4}))
 {
-	my ($type, $into, $nargs) = split /[|]/, $signature;
+	my ($name, $type, $into, $nargs) = split /[|]/, $signature;
+	(my $contains = $name) =~ s/agg$/contains/;
 	my $key = exists $key{$type} ? $key{$type} . '::pg_catalog.' . ($type eq 'anyelement' || $type eq 'record' ? 'bool' : $type) : "no value of type $type";
 	my $rest = ($into // '') eq 't' ? $rest[3] : $rest[ $nargs == 1 ? 0 : $nargs == 2 ? 1 : 2 ];
-	returns_true("bloom_agg($type$rest)", "SELECT ext.bloom_contains(ext.bloom_agg($key$rest), $key)");
+	returns_true("$name($type$rest)", "SELECT ext.$contains(ext.$name($key$rest), $key)");
 }
 
 # operators, casts, input and output
@@ -253,14 +267,17 @@ foreach my $expression (
 	'f OPERATOR(ext.@>) 1', '1 OPERATOR(ext.<@) f', 'f OPERATOR(ext.=) f', 'NOT f OPERATOR(ext.<>) f',
 	'(f OPERATOR(ext.|) f) OPERATOR(ext.@>) 1', '(f OPERATOR(ext.&) f) OPERATOR(ext.@>) 1',
 	'f::pg_catalog.bytea::ext.bloom OPERATOR(ext.=) f', 'f::pg_catalog.text::ext.bloom OPERATOR(ext.=) f',
-	'(SELECT pg_catalog.count(*) FROM (SELECT DISTINCT f) AS d) OPERATOR(pg_catalog.=) 1')
+	'(SELECT pg_catalog.count(*) FROM (SELECT DISTINCT f) AS d) OPERATOR(pg_catalog.=) 1',
+	'c OPERATOR(ext.@>) 1', '1 OPERATOR(ext.<@) c', 'c OPERATOR(ext.=) c', 'NOT c OPERATOR(ext.<>) c',
+	'(c OPERATOR(ext.+) c) OPERATOR(ext.@>) 1', 'NOT (c OPERATOR(ext.-) c) OPERATOR(ext.@>) 1', 'c::ext.bloom OPERATOR(ext.@>) 1',
+	'c::pg_catalog.bytea::ext.counting_bloom OPERATOR(ext.=) c', 'c::pg_catalog.text::ext.counting_bloom OPERATOR(ext.=) c')
 {
-	returns_true($expression, "SELECT $expression FROM (SELECT ext.bloom_agg(i) AS f FROM pg_catalog.generate_series(1, 100) AS i) AS s");
+	returns_true($expression, "SELECT $expression FROM (SELECT ext.bloom_agg(i) AS f, ext.counting_bloom_agg(i, 100, 0.01) AS c FROM pg_catalog.generate_series(1, 100) AS i) AS s");
 }
 is( $node->safe_psql('target', q{
 	SELECT count(*) FROM pg_operator AS o JOIN pg_depend AS d ON d.objid = o.oid
 	WHERE d.classid = 'pg_operator'::regclass AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass}),
-	6, 'these are all operators');
+	12, 'these are all operators');
 
 # the trigger function
 returns_true('bloom_set_dedup', q{
