@@ -105,6 +105,8 @@ SELECT (WITH t AS MATERIALIZED (SELECT 1 FROM clicks WHERE bloom_first(id::text)
 	   (SELECT count(*) FROM clicks WHERE bloom_first(id::float8)) AS float8,
 	   (SELECT count(*) FROM clicks WHERE bloom_first(ARRAY[id, ad])) = (SELECT count(*) FROM (SELECT DISTINCT id, ad FROM clicks) AS d) AS two,
 	   (SELECT count(*) FROM clicks WHERE bloom_first('2026-01-01'::date + few)) AS date;
+-- of several columns
+SELECT count(*) = (SELECT count(*) FROM (SELECT DISTINCT id, ad FROM clicks) AS d) AS rows_as_keys FROM clicks WHERE bloom_first((ad, id));
 SELECT count(*) AS untyped FROM clicks WHERE bloom_first('a');
 
 --
