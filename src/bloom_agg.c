@@ -589,6 +589,7 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 	other = LookAtState(PG_GETARG_DATUM(1));
 	if (PG_ARGISNULL(0))
 	{
+		BloomCheckCanMerge(other, when_full);
 		if (VARSIZE(other) >= LARGE_STATE_SIZE)
 			return MakeLarge(fcinfo, other);
 		if (!BloomIsPublic(other))

@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "bloom_interrupts.h"
 #include "bloom_setops.h"
 #include "bloom_sort.h"
 
@@ -219,7 +220,10 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 		uint64		have = 0;
 
 		while (have < nhashes && BloomTestHash(filter, hashes[have]))
+		{
 			have++;
+			BloomCheckInterrupts(have);
+		}
 		if (have == nhashes)
 			return filter;
 		result = BloomCopy(filter);
@@ -257,15 +261,6 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
  * ----------------------------------------------------------------
  */
 
-static int
-ComparePositions(const void *a, const void *b)
-{
-	uint32		left = *(const uint32 *) a;
-	uint32		right = *(const uint32 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
 /*
  * Is a list of positions smaller than the bit array?  Then a filter in keys
  * form is better looked at as such a list.
@@ -285,25 +280,21 @@ static uint32 *
 SortedPositions(const Bloom *filter, uint64 *npositions)
 {
 	uint64		bits = BloomBits(filter);
-	uint32	   *positions = palloc(Max(filter->count, 1) * filter->hashes *
-								   sizeof(uint32));
+	Size		size = filter->count * filter->hashes * sizeof(uint32);
+	uint32	   *positions = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint32	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	uint64		n = 0;
-	uint64		distinct = 0;
 
 	for (uint64 i = 0; i < filter->count; i++)
 	{
 		uint64		a = BloomKeyData(filter)[i];
 
+		BloomCheckInterrupts(i);
 		for (int j = 0; j < filter->hashes; j++)
 			positions[n++] = (uint32) BloomNextPosition(&a, bits);
 	}
-	qsort(positions, n, sizeof(uint32), ComparePositions);
-	for (uint64 i = 0; i < n; i++)
-	{
-		if (i == 0 || positions[i] != positions[i - 1])
-			positions[distinct++] = positions[i];
-	}
-	*npositions = distinct;
+	*npositions = BloomSortPositions(positions, scratch, n);
+	pfree(scratch);
 	return positions;
 }
 
@@ -426,6 +417,7 @@ BloomContentHash(const Bloom *filter)
 				uint64		word;
 			}			bits = {{0}};
 
+			BloomCheckInterrupts(index);
 			for (; i < n && positions[i] / 64 == index; i++)
 				bits.bytes[(positions[i] & 63) >> 3] |= 1 << (positions[i] & 7);
 			hash += BloomHashOfWord(index, bits.word);
@@ -437,7 +429,10 @@ BloomContentHash(const Bloom *filter)
 		const Bloom *bits = AsBits(filter);
 
 		for (uint32 i = 0; i < filter->words; i++)
+		{
+			BloomCheckInterrupts(i);
 			hash += BloomHashOfWord(i, BloomKeyData(bits)[i]);
+		}
 		FreeAsBits(bits, filter);
 	}
 	return hash;
@@ -461,7 +456,10 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 	if (BloomIsKeys(part) && BloomIsBits(filter))
 	{
 		for (uint64 i = 0; contains && i < part->count; i++)
+		{
+			BloomCheckInterrupts(i);
 			contains = BloomTestHash(filter, BloomKeyData(part)[i]);
+		}
 	}
 	else if (IsSparse(filter) && IsSparse(part))
 	{
@@ -473,6 +471,7 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 
 		for (uint64 j = 0; contains && j < npart; j++)
 		{
+			BloomCheckInterrupts(j);
 			while (i < n && positions[i] < wanted[j])
 				i++;
 			contains = i < n && positions[i] == wanted[j];
@@ -486,8 +485,11 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 		const Bloom *part_bits = AsBits(part);
 
 		for (uint32 i = 0; contains && i < filter->words; i++)
+		{
+			BloomCheckInterrupts(i);
 			contains = (BloomKeyData(part_bits)[i] &
 						~BloomKeyData(bits)[i]) == 0;
+		}
 		FreeAsBits(bits, filter);
 		FreeAsBits(part_bits, part);
 	}
@@ -510,9 +512,17 @@ BloomOrBits(Bloom *bits, const Bloom *other)
 {
 	uint64	   *to = BloomKeyData(bits);
 	const uint64 *from = BloomKeyData(other);
+	uint64		words = bits->words;
 
-	for (uint32 i = 0; i < bits->words; i++)
-		to[i] |= from[i];
+	/* in pieces, so that the compiler can do many words at a time */
+	for (uint64 start = 0; start < words; start += BLOOM_STEPS_PER_CHECK)
+	{
+		uint64		end = Min(words, start + BLOOM_STEPS_PER_CHECK);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 i = start; i < end; i++)
+			to[i] |= from[i];
+	}
 }
 
 /*
@@ -589,6 +599,7 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 		result = BloomCopy(a);
 		for (uint64 i = 0; i < a->count; i++)
 		{
+			BloomCheckInterrupts(i);
 			if (BloomTestHash(b, BloomKeyData(a)[i]))
 				BloomKeyData(result)[n++] = BloomKeyData(a)[i];
 		}
@@ -596,8 +607,14 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 	else
 	{
 		result = BloomCopy(a);
-		for (uint32 i = 0; i < result->words; i++)
-			BloomKeyData(result)[i] &= BloomKeyData(b)[i];
+		for (uint64 start = 0; start < a->words; start += BLOOM_STEPS_PER_CHECK)
+		{
+			uint64		end = Min(a->words, start + BLOOM_STEPS_PER_CHECK);
+
+			CHECK_FOR_INTERRUPTS();
+			for (uint64 i = start; i < end; i++)
+				BloomKeyData(result)[i] &= BloomKeyData(b)[i];
+		}
 		n = BloomCountBits(result);
 	}
 	BloomAdoptCapacity(result, b);
@@ -633,10 +650,11 @@ FoldBits(const Bloom *filter, uint32 factor)
 	{
 		unsigned int any = 0;
 
-		if (i % KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
 		for (uint32 j = 0; j < factor; j++, bit++)
+		{
+			BloomCheckInterrupts(bit);
 			any |= BloomGetBit(from, bit);
+		}
 		to[i >> 3] |= any << (i & 7);
 	}
 	folded->count = BloomCountBits(folded);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bloom_sort.c
- *		Sorted lists of hashes: making and merging them.
+ *		Sorted lists of hashes, and of positions: making and merging them.
  *
  * Hashes are numbers that are evenly spread, as a rule, so that their leading
  * bits tell where they belong: a radix sort from the left takes two passes
@@ -140,6 +140,71 @@ BloomSortDistinct(uint64 *hashes, uint64 *scratch, uint64 nhashes,
 		BloomCheckInterrupts(i);
 		sorted[distinct] = sorted[i];
 		distinct += i + 1 == nhashes || sorted[i] != sorted[i + 1];
+	}
+	return distinct;
+}
+
+/*
+ * BloomSortPositions
+ *		Sort positions of bits, drop repeats, and give the number that remains.
+ *
+ * A radix sort from the right, a byte in each of four passes.  The scratch
+ * memory is as large.
+ */
+uint64
+BloomSortPositions(uint32 *positions, uint32 *scratch, uint64 npositions)
+{
+	uint32	   *from = positions;
+	uint32	   *to = scratch;
+	uint64		distinct = 0;
+
+	if (npositions <= FEW)
+	{
+		for (uint64 i = 1; i < npositions; i++)
+		{
+			uint32		position = positions[i];
+			uint64		j = i;
+
+			for (; j > 0 && positions[j - 1] > position; j--)
+				positions[j] = positions[j - 1];
+			positions[j] = position;
+		}
+	}
+	else
+	{
+		for (int shift = 0; shift < 32; shift += 8)
+		{
+			uint64		places[256] = {0};
+			uint64		total = 0;
+			uint32	   *swap = from;
+
+			for (uint64 i = 0; i < npositions; i++)
+			{
+				BloomCheckInterrupts(i);
+				places[(from[i] >> shift) & 255]++;
+			}
+			for (int digit = 0; digit < 256; digit++)
+			{
+				uint64		n = places[digit];
+
+				places[digit] = total;
+				total += n;
+			}
+			for (uint64 i = 0; i < npositions; i++)
+			{
+				BloomCheckInterrupts(i);
+				to[places[(from[i] >> shift) & 255]++] = from[i];
+			}
+			from = to;
+			to = swap;
+		}
+	}
+
+	for (uint64 i = 0; i < npositions; i++)
+	{
+		BloomCheckInterrupts(i);
+		positions[distinct] = positions[i];
+		distinct += i + 1 == npositions || positions[i] != positions[i + 1];
 	}
 	return distinct;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bloom_sort.h
- *		Sorted lists of hashes: making and merging them.
+ *		Sorted lists of hashes, and of positions: making and merging them.
  *
  * Nothing here needs a server: c.h is enough.
  *
@@ -16,6 +16,8 @@ extern void BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes,
 					  bool into_scratch);
 extern uint64 BloomSortDistinct(uint64 *hashes, uint64 *scratch,
 								uint64 nhashes, bool into_scratch);
+extern uint64 BloomSortPositions(uint32 *positions, uint32 *scratch,
+								 uint64 npositions);
 extern uint64 BloomMergeHashes(const uint64 *a, uint64 na,
 							   const uint64 *b, uint64 nb, uint64 *out);
 extern uint64 BloomMergeInPlace(uint64 *hashes, uint64 nhashes,

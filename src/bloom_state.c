@@ -939,6 +939,21 @@ MergeBits(Bloom *state, const Bloom *bits)
 }
 
 /*
+ * BloomCheckCanMerge
+ *		An error, if keys are collected that a filter does not know any more.
+ */
+void
+BloomCheckCanMerge(const Bloom *other, BloomWhenFull when_full)
+{
+	if (when_full == BLOOM_FAIL_WHEN_FULL && BloomIsBits(other))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot collect the keys of a Bloom filter in bits form"),
+				 errdetail("An aggregate without a capacity sizes the filter for the keys at its end."),
+				 errhint("Use bloom_union_agg to combine filters.")));
+}
+
+/*
  * BloomStateMerge
  *		Add the content of another filter, which may be a state as well.
  */
@@ -950,12 +965,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	const uint64 *content = BloomKeyData(other);
 
 	BloomCheckCombinable(state, other);
-	if (when_full == BLOOM_FAIL_WHEN_FULL && BloomIsBits(other))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot collect the keys of a Bloom filter in bits form"),
-				 errdetail("An aggregate without a capacity sizes the filter for the keys at its end."),
-				 errhint("Use bloom_union_agg to combine filters.")));
+	BloomCheckCanMerge(other, when_full);
 	if (!BloomHasShape(other))
 		return state;
 	if (!BloomHasShape(state))

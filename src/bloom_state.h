@@ -55,6 +55,7 @@ extern Bloom *BloomStateAddAndTell(Bloom *state, uint64 hash,
 								   BloomWhenFull when_full, bool *fresh);
 extern Bloom *BloomStateToBits(const Bloom *state);
 extern Bloom *BloomStateWorkOff(Bloom *state, BloomWhenFull when_full);
+extern void BloomCheckCanMerge(const Bloom *other, BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
 							  BloomWhenFull when_full);
 extern const Bloom *BloomStatePublish(Bloom *state);
