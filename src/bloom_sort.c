@@ -32,17 +32,18 @@
 #define DIGIT_BITS			11
 #define MIN_DIGIT_BITS		6
 
-static void
-SortByInsertion(uint64 *hashes, uint64 nhashes)
+/* Sort a few hashes into another array, or the same. */
+static inline void
+SortByInsertion(const uint64 *hashes, uint64 nhashes, uint64 *out)
 {
-	for (uint64 i = 1; i < nhashes; i++)
+	for (uint64 i = 0; i < nhashes; i++)
 	{
 		uint64		hash = hashes[i];
 		uint64		j = i;
 
-		for (; j > 0 && hashes[j - 1] > hash; j--)
-			hashes[j] = hashes[j - 1];
-		hashes[j] = hash;
+		for (; j > 0 && out[j - 1] > hash; j--)
+			out[j] = out[j - 1];
+		out[j] = hash;
 	}
 }
 
@@ -50,13 +51,22 @@ SortByInsertion(uint64 *hashes, uint64 nhashes)
 static void
 FindRange(const uint64 *hashes, uint64 nhashes, uint64 *least, uint64 *most)
 {
-	*least = *most = hashes[0];
-	for (uint64 i = 1; i < nhashes; i++)
+	uint64		low = hashes[0];
+	uint64		high = hashes[0];
+
+	for (uint64 start = 0; start < nhashes; start += BLOOM_STEPS_PER_CHECK)
 	{
-		BloomCheckInterrupts(i);
-		*least = Min(*least, hashes[i]);
-		*most = Max(*most, hashes[i]);
+		uint64		end = Min(nhashes, start + BLOOM_STEPS_PER_CHECK);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 i = start; i < end; i++)
+		{
+			low = Min(low, hashes[i]);
+			high = Max(high, hashes[i]);
+		}
 	}
+	*least = low;
+	*most = high;
 }
 
 /*
@@ -74,22 +84,25 @@ BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 	uint64		most;
 	uint64		start = 0;
 	uint32		total = 0;
+	uint32		largest = 0;
 	int			bits;
 	int			shift;
 
-	if (nhashes > FEW)
-		FindRange(hashes, nhashes, &least, &most);
-	if (nhashes <= FEW || least == most)
+	if (nhashes <= FEW)
 	{
-		if (nhashes <= FEW)
-			SortByInsertion(hashes, nhashes);
+		SortByInsertion(hashes, nhashes, into_scratch ? scratch : hashes);
+		return;
+	}
+	FindRange(hashes, nhashes, &least, &most);
+	if (least == most)
+	{
 		if (into_scratch)
 			memcpy(scratch, hashes, nhashes * sizeof(uint64));
 		return;
 	}
 
-	/* about eight hashes for each value of the digit */
-	bits = pg_leftmost_one_pos64(nhashes) - 2;
+	/* about one hash for each value of the digit, if there are not too many */
+	bits = pg_leftmost_one_pos64(nhashes) + 1;
 	bits = Max(MIN_DIGIT_BITS, Min(bits, DIGIT_BITS));
 	shift = Max(pg_leftmost_one_pos64(most - least) + 1 - bits, 0);
 
@@ -105,6 +118,7 @@ BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 
 		ends[digit] = total;
 		total += n;
+		largest = Max(largest, n);
 	}
 	for (uint64 i = 0; i < nhashes; i++)
 	{
@@ -112,6 +126,12 @@ BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 		scratch[ends[(hashes[i] - least) >> shift]++] = hashes[i];
 	}
 
+	if (largest <= FEW)
+	{
+		/* all are near their places */
+		SortByInsertion(scratch, nhashes, into_scratch ? scratch : hashes);
+		return;
+	}
 	for (int digit = 0; digit < 1 << bits; digit++)
 	{
 		BloomSort(scratch + start, hashes + start, ends[digit] - start,
