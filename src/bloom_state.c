@@ -276,7 +276,7 @@ MakeTable(const Bloom *like, uint64 nkeys)
 static uint64
 ListBatchFor(const Bloom *list, uint64 count)
 {
-	uint64		most = (uint64) list->words + list->words / 8;
+	uint64		most = (uint64) list->words + list->words / 16;
 	uint64		batch = count / 4 * 3;
 
 	batch = Min(batch, most - Min(most, count));
