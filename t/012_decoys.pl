@@ -177,6 +177,7 @@ my %calls = (
 	bloom_contains => q{ext.bloom_contains(f, 1)},
 	bloom_contains_all => q{ext.bloom_contains_all(f, ARRAY[1, 2])},
 	bloom_contains_any => q{ext.bloom_contains_any(f, ARRAY[1, 1000])},
+	bloom_missing => q{ext.bloom_missing(f, ARRAY[1, 1000]) IS NOT NULL},
 	bloom_superset => q{ext.bloom_superset(f, f)},
 	bloom_subset => q{ext.bloom_subset(f, f)},
 	bloom_union => q{ext.bloom_contains(ext.bloom_union(f, f), 1)},
