@@ -259,7 +259,7 @@ class Server:
         return rows
 
 
-FUNCTION = re.compile(r'\b(_?bloom_\w+|best_params)\s*\(')
+FUNCTION = re.compile(r'\b(_?(?:counting_)?bloom_\w+|best_params)\s*\(')
 
 SETTINGS = [
     f"statement_timeout = '{ANSWER_WITHIN}s'", 'client_min_messages = error', 'jit = off',
@@ -1171,6 +1171,46 @@ def shard(world, a, b, c, d, e):
 
 
 @operation
+def counting(world, a, b, c, d, e):
+    """A counting filter holds what was added and not removed."""
+    kind, capacity, fp_prob = pick(KINDS, a), pick(CAPACITIES[:7], b), pick(RATES[:5], c)
+    if kind.size < UNIVERSE or kind.is_array:
+        return
+    first, end = world.span(kind, d, e)
+    middle = (first + end) // 2
+    rows = world.rows_of
+    # the first half is added, all of it once more, the first half is taken away twice
+    f = (f'counting_bloom_remove_all(counting_bloom_remove_all(counting_bloom_add_all('
+         f'coalesce((SELECT counting_bloom_agg(k, {capacity}, {fp_prob}) FROM {rows(kind, first, middle)}), '
+         f'counting_bloom_empty({capacity}, {fp_prob})), {world.array_of(kind, first, end)}), '
+         f'{world.array_of(kind, first, middle)}), {world.array_of(kind, first, middle)})')
+    if middle == first:
+        f = (f'counting_bloom_add_all(counting_bloom_empty({capacity}, {fp_prob}), '
+             f'{world.array_of(kind, first, end)})')
+    denied, removed, form, keys = world.run(f"""
+        SELECT (SELECT count(*) FROM {rows(kind, middle, end)} AND NOT s.f @> k),
+               (SELECT count(*) FROM {rows(kind, first, middle)} AND counting_bloom_contains(s.f, k)),
+               i.representation, (SELECT count(*) FROM {rows(kind, middle, end)} AND counting_bloom_count(s.f, k) >= 1)
+        FROM (SELECT {f} AS f OFFSET 0) AS s, LATERAL counting_bloom_info(s.f) AS i""")[0]
+    world.check('counting denies', denied == 0 and keys == end - middle, denied, keys, end - middle)
+    if form == 'keys':
+        world.check('counting removes', removed == 0, removed)
+    elif end - first <= capacity:
+        world.check('counting removes', removed <= at_most((middle - first) * max(fp_prob, 0.01) * 2), removed)
+    key = kind.expression.format(i=first)
+    world.check('counting counts', world.value(
+        f'SELECT counting_bloom_count(counting_bloom_remove(counting_bloom_add(counting_bloom_add('
+        f'counting_bloom_empty({capacity}, {fp_prob}), {key}), {key}), {key}), {key})') == 1)
+    if 2 * (end - first) <= capacity:
+        row = world.run(f"""
+            SELECT counting_bloom_difference(counting_bloom_sum(f, g), g) = f,
+                   (SELECT counting_bloom_sum_agg(x) FROM (VALUES (f), (g)) AS v (x)) = counting_bloom_sum(f, g)
+            FROM (SELECT counting_bloom_add_all(counting_bloom_empty({capacity}, {fp_prob}), {world.array_of(kind, first, end)}) AS f,
+                         counting_bloom_add_all(counting_bloom_empty({capacity}, {fp_prob}), {world.array_of(kind, middle, end)}) AS g) AS s""")[0]
+        world.check('counting sums', row == (True, True), row)
+
+
+@operation
 def transaction(world, a, b, c, d, e):
     """BEGIN, SAVEPOINT, ROLLBACK TO, COMMIT, ROLLBACK: the model goes along."""
     state = (list(world.slots), dict(world.sets))
@@ -1399,6 +1439,9 @@ def values_of(world, type_name, number):
         return 'NULL' if type_name.startswith('any') else f'NULL::{type_name}'
     if type_name == 'bloom':
         return world.slot(number % SLOTS, number // SLOTS)
+    if type_name == 'counting_bloom':
+        return pick(['counting_bloom_empty(100)', 'counting_bloom_add(counting_bloom_empty(10), 5)',
+                     '(SELECT counting_bloom_agg(k, 10, 0.5) FROM k_int4 WHERE id < 1000)'], number)
     if type_name in ('anyelement', 'anycompatible', 'anynonarray'):
         kind = pick(KINDS, number)
         return kind.expression.format(i=number)
