@@ -75,15 +75,17 @@ COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate 
 --							CONSTRUCTION
 -- ----------------------------------------------------------------
 
-CREATE FUNCTION bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
+-- not STRICT; without a key_type, the first key says it
+CREATE FUNCTION bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_empty(float8, float8, bigint) IS 'empty filter for capacity distinct keys (any number from 1 to 2^32 divided by the bits per key, rounded up) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined';
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_empty(float8, float8, bigint, regtype) IS 'empty filter for capacity distinct keys (any number from 1 to 2^32 divided by the bits per key, rounded up) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined; with a key_type it takes no other keys, without one it takes the type of the first key';
 
-CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0)
+-- not STRICT; without a key_type, the first key says it
+CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_shape(bigint, int, bigint) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set';
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_shape(bigint, int, bigint, regtype) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set; key_type as for bloom_empty';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION bloom_add(filter bloom, key anycompatible) RETURNS bloom

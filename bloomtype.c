@@ -234,6 +234,28 @@ bloom_fp_prob(PG_FUNCTION_ARGS)
  */
 
 /*
+ * An empty filter of this shape, for keys of the type in argument 3, which may
+ * be null: then the first key says it.
+ */
+static Datum
+MakeEmpty(FunctionCallInfo fcinfo, const BloomShape *shape)
+{
+	BloomHasher hasher;
+	Oid			type;
+
+	if (PG_ARGISNULL(3))
+		PG_RETURN_BLOOM_P(BloomMakeEmpty(shape));
+	type = PG_GETARG_OID(3);
+	BloomHasherInit(&hasher, type, get_typcollation(getBaseType(type)));
+	if (hasher.key_type.id == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_type %s has no columns", format_type_be(type)),
+				 errhint("Name a composite type with the columns of the keys.")));
+	PG_RETURN_BLOOM_P(BloomMake(shape, &hasher.key_type, BLOOM_KEYS, 0));
+}
+
+/*
  * bloom_empty
  *		An empty filter for so many keys at such a rate.
  */
@@ -241,11 +263,14 @@ PG_FUNCTION_INFO_V1(bloom_empty);
 Datum
 bloom_empty(PG_FUNCTION_ARGS)
 {
-	BloomShape	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(0),
-											  PG_GETARG_FLOAT8(1),
-											  PG_GETARG_INT64(2));
+	BloomShape	shape;
 
-	PG_RETURN_BLOOM_P(BloomMakeEmpty(&shape));
+	/* not STRICT; the key type may be null */
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
+								  PG_GETARG_INT64(2));
+	return MakeEmpty(fcinfo, &shape);
 }
 
 /*
@@ -256,11 +281,14 @@ PG_FUNCTION_INFO_V1(bloom_shape);
 Datum
 bloom_shape(PG_FUNCTION_ARGS)
 {
-	BloomShape	shape = BloomShapeExplicit(PG_GETARG_INT64(0),
-										   PG_GETARG_INT32(1),
-										   PG_GETARG_INT64(2));
+	BloomShape	shape;
 
-	PG_RETURN_BLOOM_P(BloomMakeEmpty(&shape));
+	/* not STRICT; the key type may be null */
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	shape = BloomShapeExplicit(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
+							   PG_GETARG_INT64(2));
+	return MakeEmpty(fcinfo, &shape);
 }
 
 /*

@@ -199,6 +199,26 @@ RESET client_min_messages;
 SELECT bloom_empty(10) @> (a.x || b.y) FROM (SELECT 'a' COLLATE "C" AS x) AS a, (SELECT 'b' COLLATE "POSIX" AS y) AS b;
 \set VERBOSITY default
 
+-- A key type that is named before the first key.
+SELECT type, i.key_type, i.keys, i.representation, f::text::bloom = f AS text_form, length(f::bytea) AS bytes,
+	   bloom_is_empty(f) AS empty, f | bloom_empty(10) = f AS union, f & bloom_empty(10) = bloom_empty(10) AS intersection
+FROM unnest('{int,name,regclass,text[],mood,small,pair,pair[],jsonb,tsrange}'::text[]) AS type,
+	 bloom_empty(10, key_type => type::regtype) AS f, bloom_info(f) AS i;
+SELECT (bloom_info(bloom_shape(64, 1, key_type => 'uuid'))).key_type, bloom_empty(10, key_type => 'int') @> 5 AS five,
+	   bloom_agg(i::int, bloom_empty(10, key_type => 'numeric')) @> 3.0 AS numeric,
+	   bloom_add(bloom_empty(10, key_type => 'pair'), (1, 'x')) @> (1, 'x') AS row,
+	   (bloom_info(bloom_agg(NULL::int, bloom_empty(10, key_type => 'int')))).key_type AS of_nulls,
+	   (bloom_info(bloom_add(bloom_empty(10), 1) & bloom_add(bloom_empty(10), 2))).key_type AS of_intersection
+FROM generate_series(1, 3) AS i;
+SELECT bloom_empty(10, NULL, 0, 'int') IS NULL AS empty, bloom_shape(NULL, 3, key_type => 'int') IS NULL AS shape;
+-- fail: not that type, not any type
+SELECT bloom_add(bloom_empty(10, key_type => 'int'), '5');
+SELECT bloom_empty(10, key_type => 'int') @> now();
+SELECT bloom_empty(10, key_type => 'int') | bloom_empty(10, key_type => 'text');
+SELECT bloom_empty(10, key_type => 'record');
+SELECT bloom_empty(10, key_type => 'point');
+SELECT bloom_empty(10, key_type => 'bloom');
+
 DROP FUNCTION pg_temp.has(bloom, pair);
 DROP TYPE mood, pair, with_point;
 DROP DOMAIN smaller, small, word;

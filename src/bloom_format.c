@@ -311,12 +311,7 @@ BloomSetCount(Bloom *filter, uint64 count)
 {
 	filter->count = count;
 	if (count == 0)
-	{
-		/* bits, none of which is set, are no keys, and those have no type */
 		filter->representation = BloomKindOf(filter) | BLOOM_KEYS;
-		filter->key_type = InvalidOid;
-		filter->type_words = 0;
-	}
 	if (BloomIsKeys(filter))
 		SET_VARSIZE(filter, BloomSizeByHeader(filter));
 	AssertCheckBloom(filter);

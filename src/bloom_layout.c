@@ -199,8 +199,8 @@ BloomCheckHeader(const Bloom *header)
 		return "The capacity is out of range.";
 	if (!(header->fp_prob > 0 && header->fp_prob < 1))
 		return "The fp_prob is out of range.";
-	if ((header->count == 0) != (header->key_type == 0))
-		return "The key type does not match the number of keys.";
+	if (header->count > 0 && header->key_type == 0)
+		return "There are keys, but no key type.";
 	if (BloomIsKeys(header))
 	{
 		if (!BloomHoldsAsKeys(header->words, header->count))

@@ -12,7 +12,7 @@
  *		5		1		representation
  *		6		1		hashes
  *		7		1		type words: size of the key type's name, divided by 8
- *		8		4		key type, 0 before the first key
+ *		8		4		key type, 0 if not known yet
  *		12		4		words: size in bits, divided by 64
  *		16		8		seed
  *		24		8		capacity

@@ -585,6 +585,16 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 	if (!BloomHasShape(b))
 		return b;
 
+	/* one that has no key type holds nothing */
+	if (a->key_type == 0 || b->key_type == 0)
+	{
+		BloomShape	shape = BloomShapeOf(a);
+
+		result = BloomMakeEmpty(&shape);
+		BloomAdoptCapacity(result, b);
+		return result;
+	}
+
 	if (BloomIsBits(a) && BloomIsKeys(b))
 	{
 		const Bloom *swap = a;
