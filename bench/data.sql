@@ -17,7 +17,9 @@ $do$;
 CREATE TABLE bench_settings (seed bigint, rows bigint);
 INSERT INTO bench_settings VALUES (:seed, :rows);
 
--- The key of number i: int8, uuid, text of 36 bytes, or a URL of 80.
+-- The key of number i: int8, uuid, text of 36 bytes, a URL of 80, a numeric of
+-- 12 digits and a fraction, a document of two members, a row of two columns.
+CREATE TYPE bench_row AS (tenant int, url text);
 CREATE FUNCTION bench_key(type text, i text) RETURNS text
 	LANGUAGE sql AS $$
 	SELECT CASE type
@@ -25,6 +27,9 @@ CREATE FUNCTION bench_key(type text, i text) RETURNS text
 		WHEN 'uuid' THEN format('md5(%L || (%s))::uuid', seed, i)
 		WHEN 'text' THEN format('md5(%L || (%s))::uuid::text', seed, i)
 		WHEN 'url' THEN format('left(''https://www.example'' || (%s) %% 1000 || ''.org/articles/'' || md5(%L || (%s)) || repeat(''/index'', 8), 80)', i, seed, i)
+		WHEN 'numeric' THEN format('(hashint8extended(%s, %s) %% 1000000000000) / 100.0', i, seed)
+		WHEN 'jsonb' THEN format('jsonb_build_object(''id'', hashint8extended(%s, %s), ''tag'', md5(%L || (%s)))', i, seed, seed, i)
+		WHEN 'row' THEN format('ROW((%s) %% 1000, md5(%L || (%s)))::bench_row', i, seed, i)
 		END
 	FROM bench_settings
 $$;

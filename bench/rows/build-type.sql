@@ -1,4 +1,4 @@
--- each: type = uuid text url
+-- each: type = uuid text url numeric jsonb row
 -- title: build, capacity 10^6, 10^6 distinct :type
 -- setup:
 SELECT bench_keys(':type', 1000000);

@@ -1,5 +1,5 @@
 -- The filter holds a tenth of the table's keys, and others.
--- each: type = uuid text url
+-- each: type = uuid text url numeric jsonb row
 -- title: probe, constant filter of 10^6 :type
 -- setup:
 SELECT bench_keys(':type', 1000000);
