@@ -53,6 +53,11 @@ for my $encoding ('LATIN1', 'WIN1252', 'LATIN9')
 	is($node->safe_psql("back_$name", $compare), $all_found, "$encoding and back");
 }
 
+# The euro sign stands before the accented letter in LATIN9, and behind it in
+# UTF-8; so do lexemes.
+my $lexemes = q{SELECT encode(bloom_add(bloom_empty(10), (%s || ' ' || chr(233))::tsvector)::bytea, 'hex')};
+is($node->safe_psql('latin9', sprintf($lexemes, 'chr(164)')), $node->safe_psql('utf', sprintf($lexemes, 'chr(8364)')), 'lexemes');
+
 # A character that UTF-8 has not
 my ($status, $out, $error) = $node->psql('win1252', "SELECT bloom_add(bloom_empty(10), chr(129))", extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
 like($error, qr/22P05/, 'no equivalent');
