@@ -141,11 +141,25 @@ HashAndFree(BloomBytes *bytes, uint64 seed)
 uint64
 BloomHashVarlena(Datum key, uint64 seed)
 {
-	BloomBytes	bytes;
+	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(key);
+	uint64		hash = BloomHashNotZero(XXH3_64bits_withSeed(VARDATA_ANY(bytes),
+															 VARSIZE_ANY_EXHDR(bytes),
+															 seed));
 
-	bytes.copy = NULL;
-	BloomVarlenaBytes(key, &bytes);
-	return HashAndFree(&bytes, seed);
+	if ((Pointer) bytes != DatumGetPointer(key))
+		pfree(bytes);
+	return hash;
+}
+
+/* Is text in this database hashed as it is?  That does not change. */
+static inline bool
+TextIsCanonical(void)
+{
+	static enum {UNKNOWN, YES, NO} known = UNKNOWN;
+
+	if (unlikely(known == UNKNOWN))
+		known = BloomTextNeedsConversion() ? NO : YES;
+	return known == YES;
 }
 
 /*
@@ -163,10 +177,12 @@ BloomHashText(Datum key, Oid collation, uint64 seed, BloomKeyType *key_type)
 	{
 		BloomBytes	bytes;
 
+		*key_type = BloomBuiltinKeyType(TEXTOID);
+		if (likely(TextIsCanonical()))
+			return BloomHashVarlena(key, seed);
 		bytes.copy = NULL;
 		BloomVarlenaBytes(key, &bytes);
 		BloomTextBytes(bytes.data, bytes.len, &bytes);
-		*key_type = BloomBuiltinKeyType(TEXTOID);
 		return HashAndFree(&bytes, seed);
 	}
 	BloomHasherInit(&hasher, TEXTOID, collation);
@@ -246,6 +262,12 @@ BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed)
 			return BloomHashInt32(DatumGetInt32(key), seed);
 		case BLOOM_KEY_UUID:
 			return BloomHashUuid(DatumGetPointer(key), seed);
+		case BLOOM_KEY_TEXT:
+			if (unlikely(!TextIsCanonical()))
+				break;
+			return BloomHashVarlena(key, seed);
+		case BLOOM_KEY_BYTEA:
+			return BloomHashVarlena(key, seed);
 		default:
 			break;
 	}
