@@ -60,6 +60,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "src/bloom_call.h"
 #include "src/bloom_fetch.h"
@@ -246,6 +247,10 @@ MakeEmpty(FunctionCallInfo fcinfo, const BloomShape *shape)
 	if (PG_ARGISNULL(3))
 		PG_RETURN_BLOOM_P(BloomMakeEmpty(shape));
 	type = PG_GETARG_OID(3);
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("type with OID %u does not exist", type)));
 	BloomHasherInit(&hasher, type, get_typcollation(getBaseType(type)));
 	if (hasher.key_type.id == 0)
 		ereport(ERROR,
