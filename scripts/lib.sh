@@ -143,6 +143,7 @@ lacks() {
         libxxhash-dev) ! has_header xxhash.h ;;
         libipc-run-perl) ! perl -MIPC::Run -e 1 2>/dev/null ;;
         python3-hypothesis) ! /usr/bin/python3 -c 'import hypothesis' 2>/dev/null ;;
+        python3-xxhash) ! /usr/bin/python3 -c 'import xxhash' 2>/dev/null ;;
         python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
         libclang-rt-dev) ! can_fuzz ;;
         qemu-user) ! command -v qemu-s390x >/dev/null ;;

@@ -1,0 +1,530 @@
+"""Bloom filters of the PostgreSQL extension bloomtype, in Python.
+
+Read a filter that the server made, ask it for keys, add keys, merge it with
+others, and write the bytes back:
+
+    cursor.execute("SELECT bloom_agg(url)::bytea FROM visit")
+    visited = Filter.from_bytes(cursor.fetchone()[0])
+    "https://example.org/" in visited           # False is certain
+
+    cursor.execute("SELECT %s::bytea::bloom @> 5::bigint", [bytes(other)])
+
+Written from docs/format.md alone.  Needs the module xxhash.
+
+A key's Python type says its SQL type: int is bigint, float is double precision,
+str text, bytes bytea, bool boolean, Decimal numeric, UUID uuid, date date,
+datetime timestamp or, with a time zone, timestamptz, time time or timetz,
+timedelta interval, an address or network of ipaddress inet, and a tuple a row.
+For other types, and to be explicit, there is Key(type, value).
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import ipaddress
+import math
+import struct
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Callable, Iterable, Iterator
+
+import xxhash
+
+__all__ = ["Filter", "Key", "KeyTypeError", "best_params", "canonical"]
+__version__ = "1.0.0rc1"
+
+MASK = 2**64 - 1
+MULTIPLIER = 0xD1342543DE82EF95
+INCREMENT = 0x2545F4914F6CDD1D
+
+VERSION = 1
+KEYS, BITS = 1, 2
+HEADER = struct.Struct("<BBBBIIqQdQ")
+
+MIN_WORDS, MAX_WORDS = 1, 2**26
+MAX_HASHES = 64
+NAMED = 2**31
+MAX_BUILTIN = 10000
+
+
+class KeyTypeError(TypeError):
+    """A key of another type than the filter holds."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a named SQL type, such as Key("date", "2026-11-21").
+
+    value is the Python value that docs/format.md suggests for the type: see
+    the functions below.
+    """
+
+    type: str
+    value: Any
+
+
+# ----------------------------------------------------------------
+# Canonical bytes
+# ----------------------------------------------------------------
+
+EPOCH_DATE = dt.date(2000, 1, 1)
+EPOCH = dt.datetime(2000, 1, 1)
+UTC_EPOCH = EPOCH.replace(tzinfo=dt.timezone.utc)
+MICROSECOND = dt.timedelta(microseconds=1)
+DAY_MICROSECONDS = 24 * 60 * 60 * 10**6
+
+
+def _int(form: str) -> Callable[[int], bytes]:
+    return lambda value: struct.pack("<" + form, value)
+
+
+def _float(value: float) -> bytes:
+    if value != value:
+        return bytes.fromhex("000000000000f87f")
+    return struct.pack("<d", value + 0.0 if value else 0.0)
+
+
+def _bool(value: bool) -> bytes:
+    return b"\1" if value else b"\0"
+
+
+def _numeric(value: Decimal | int) -> bytes:
+    value = Decimal(value)
+    if value.is_nan():
+        return struct.pack("<hH", 0, 0xC000)
+    if value.is_infinite():
+        return struct.pack("<hH", 0, 0xD000 if value > 0 else 0xF000)
+    if not value:
+        return struct.pack("<hH", 0, 0)
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, digits)) + "0" * (exponent % 4)
+    exponent -= exponent % 4
+    text = "0" * (-len(text) % 4) + text
+    groups = [int(text[i : i + 4]) for i in range(0, len(text), 4)]
+    weight = len(groups) - 1 + exponent // 4
+    while groups[0] == 0:
+        groups.pop(0)
+        weight -= 1
+    while groups[-1] == 0:
+        groups.pop()
+    return struct.pack("<hH", weight, 0x4000 if sign else 0) + b"".join(
+        struct.pack("<H", group) for group in groups
+    )
+
+
+def _infinite(value: Any, form: str) -> bytes | None:
+    """The bytes of 'infinity' and '-infinity', which are floats here."""
+    if isinstance(value, float) and math.isinf(value):
+        size = struct.calcsize(form) * 8
+        return struct.pack("<" + form, 2 ** (size - 1) - 1 if value > 0 else -(2 ** (size - 1)))
+    return None
+
+
+def _date(value: dt.date | float) -> bytes:
+    return _infinite(value, "i") or struct.pack("<i", (value - EPOCH_DATE).days)
+
+
+def _timestamp(value: dt.datetime | float) -> bytes:
+    return _infinite(value, "q") or struct.pack("<q", (value - EPOCH) // MICROSECOND)
+
+
+def _timestamptz(value: dt.datetime | float) -> bytes:
+    return _infinite(value, "q") or struct.pack("<q", (value - UTC_EPOCH) // MICROSECOND)
+
+
+def _microseconds(value: dt.time) -> int:
+    return ((value.hour * 60 + value.minute) * 60 + value.second) * 10**6 + value.microsecond
+
+
+def _time(value: dt.time) -> bytes:
+    return struct.pack("<q", _microseconds(value))
+
+
+def _timetz(value: dt.time) -> bytes:
+    offset = value.utcoffset()
+    assert offset is not None
+    return struct.pack("<qi", _microseconds(value), -(offset // dt.timedelta(seconds=1)))
+
+
+def _interval(value: dt.timedelta) -> bytes:
+    return struct.pack("<qq", *divmod(value // MICROSECOND, DAY_MICROSECONDS))
+
+
+def _inet(value: Any) -> bytes:
+    if isinstance(value, str):
+        value = ipaddress.ip_interface(value)
+    if hasattr(value, "network"):
+        address, prefix = value.ip, value.network.prefixlen
+    elif hasattr(value, "prefixlen"):
+        address, prefix = value.network_address, value.prefixlen
+    else:
+        address, prefix = value, value.max_prefixlen
+    return bytes([address.version, prefix]) + address.packed
+
+
+def _bits(value: str) -> bytes:
+    """A string of 0 and 1."""
+    padded = value + "0" * (-len(value) % 8)
+    return struct.pack("<i", len(value)) + bytes(
+        int(padded[i : i + 8], 2) for i in range(0, len(padded), 8)
+    )
+
+
+def _mac(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else bytes.fromhex(value.replace(":", ""))
+
+
+def _tid(value: tuple[int, int]) -> bytes:
+    return struct.pack("<IH", *value)
+
+
+def _text(value: str) -> bytes:
+    return value.encode("utf-8")
+
+
+def _lsn(value: str | int) -> bytes:
+    if isinstance(value, str):
+        high, low = value.split("/")
+        value = int(high, 16) << 32 | int(low, 16)
+    return struct.pack("<Q", value)
+
+
+# type: key type, its name inside of other names, function
+TYPES: dict[str, tuple[int, str, Callable[[Any], bytes]]] = {
+    "int8": (20, "int8", _int("q")),
+    "float8": (701, "float8", _float),
+    "numeric": (1700, "numeric", _numeric),
+    "money": (790, "money", _int("q")),
+    "bool": (16, "bool", _bool),
+    '"char"': (18, '"char"', lambda value: bytes([value]) if isinstance(value, int) else value),
+    "date": (1082, "date", _date),
+    "timestamp": (1114, "timestamp", _timestamp),
+    "timestamptz": (1184, "timestamptz", _timestamptz),
+    "time": (1083, "time", _time),
+    "timetz": (1266, "timetz", _timetz),
+    "interval": (1186, "interval", _interval),
+    "uuid": (2950, "uuid", lambda value: uuid.UUID(str(value)).bytes),
+    "macaddr": (829, "macaddr", _mac),
+    "macaddr8": (774, "macaddr8", _mac),
+    "inet": (869, "inet", _inet),
+    "varbit": (1562, "varbit", _bits),
+    "text": (25, "text", _text),
+    "bpchar": (25, "text", lambda value: _text(value.rstrip(" "))),
+    "bytea": (17, "bytea", bytes),
+    "oid": (26, "oid", _int("I")),
+    "xid": (28, "xid", _int("I")),
+    "cid": (29, "cid", _int("I")),
+    "xid8": (5069, "xid8", _int("Q")),
+    "pg_lsn": (3220, "pg_lsn", _lsn),
+    "tid": (27, "tid", _tid),
+}
+
+SYNONYMS = {
+    "int2": "int8", "int4": "int8", "smallint": "int8", "integer": "int8", "bigint": "int8",
+    "float4": "float8", "real": "float8", "double precision": "float8",
+    "boolean": "bool", "varchar": "text", "name": "text", "char": "bpchar",
+    "cidr": "inet", "bit": "varbit",
+}  # fmt: skip
+
+BY_PYTHON_TYPE: list[tuple[Any, str]] = [
+    (bool, "bool"),
+    (int, "int8"),
+    (float, "float8"),
+    (str, "text"),
+    ((bytes, bytearray, memoryview), "bytea"),
+    (Decimal, "numeric"),
+    (uuid.UUID, "uuid"),
+    (dt.timedelta, "interval"),
+]
+
+NAME_OF = {number: name for number, name, _ in TYPES.values()}
+
+
+@dataclass(frozen=True)
+class KeyType:
+    """What all keys of a filter are: a number, and a name unless it is built in."""
+
+    number: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or NAME_OF.get(self.number, str(self.number))
+
+
+def _type_of(value: Any) -> str:
+    for python_type, name in BY_PYTHON_TYPE:
+        if isinstance(value, python_type):
+            return name
+    if isinstance(value, dt.datetime):
+        return "timestamp" if value.tzinfo is None else "timestamptz"
+    if isinstance(value, dt.date):
+        return "date"
+    if isinstance(value, dt.time):
+        return "time" if value.tzinfo is None else "timetz"
+    if hasattr(value, "packed") or hasattr(value, "network_address"):
+        return "inet"
+    raise KeyTypeError(
+        f"no SQL type is known for {type(value).__name__}; use Key(type, value), "
+        "which also gives a null column of a row its type"
+    )
+
+
+def _named(name: str) -> KeyType:
+    encoded = name.encode("utf-8")
+    if len(encoded) > 1024:
+        raise ValueError("the key type has more columns than a filter can name")
+    return KeyType(NAMED + (xxhash.xxh3_64_intdigest(encoded) & (NAMED - 1)), name)
+
+
+def _quoted(name: str) -> str:
+    plain = name.isascii() and not name[:1].isdigit() and name not in {"", "record"} and all(
+        c.islower() or c.isdigit() or c == "_" for c in name
+    )
+    if plain and name not in NAME_OF.values():
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def canonical(key: Any) -> tuple[KeyType, bytes]:
+    """The key type of a key, and its canonical bytes."""
+    if isinstance(key, tuple):
+        names, items = [], []
+        for column in key:
+            if isinstance(column, Key) and column.value is None:
+                names.append(str(_resolve(column.type)[0]))
+                items.append(b"\xff\xff\xff\xff")
+                continue
+            column_type, content = canonical(column)
+            names.append(str(column_type))
+            items.append(struct.pack("<I", len(content)) + content)
+        return _named("(" + ",".join(names) + ")"), struct.pack("<I", len(key)) + b"".join(items)
+    if not isinstance(key, Key):
+        key = Key(_type_of(key), key)
+    key_type, encode = _resolve(key.type)
+    return key_type, encode(key.value)
+
+
+def _resolve(name: str) -> tuple[KeyType, Callable[[Any], bytes]]:
+    """The key type of an SQL type, and the function that makes canonical bytes."""
+    if name.startswith("enum "):
+        return _named("enum " + _quoted(name[5:])), _text
+    name = SYNONYMS.get(name, name)
+    if name not in TYPES:
+        raise KeyTypeError(f"no canonical bytes are known for keys of type {name}")
+    number, _, encode = TYPES[name]
+    return KeyType(number), encode
+
+
+# ----------------------------------------------------------------
+# Sizes
+# ----------------------------------------------------------------
+
+
+def _rate(bits_per_key: int, hashes: int) -> float:
+    """The rate by which best_params decides: three digits from 2 to 20 bits per key."""
+    rate = (-math.expm1(-hashes / bits_per_key)) ** hashes
+    return float(f"{rate:.3g}") if 2 <= bits_per_key <= 20 else rate
+
+
+def best_params(fp_prob: float) -> tuple[int, int]:
+    """The least whole number of bits per key that reaches a rate, and the least hashes."""
+    for bits_per_key in range(1, 65):
+        for hashes in range(1, math.ceil(bits_per_key * math.log(2)) + 1):
+            if _rate(bits_per_key, hashes) <= fp_prob < 1:
+                return bits_per_key, hashes
+    raise ValueError(f"fp_prob {fp_prob} is out of range")
+
+
+# ----------------------------------------------------------------
+# The filter
+# ----------------------------------------------------------------
+
+
+class Filter:
+    """A set of keys that answers "certainly not" or "probably"."""
+
+    def __init__(self, capacity: int, fp_prob: float = 0.01, seed: int = 0) -> None:
+        """An empty filter for so many distinct keys, as bloom_empty makes it."""
+        bits_per_key, hashes = best_params(fp_prob)
+        if capacity < 1:
+            raise ValueError("capacity must be at least 1")
+        self._set_shape(max(1, -(-capacity * bits_per_key // 64)), hashes, seed, capacity, fp_prob)
+
+    def _set_shape(self, words: int, hashes: int, seed: int, capacity: int, fp_prob: float) -> None:
+        if not MIN_WORDS <= words <= MAX_WORDS:
+            raise ValueError("a filter has at most 2**32 bits")
+        self.words, self.hashes, self.seed = words, hashes, seed
+        self.capacity, self.fp_prob = capacity, fp_prob
+        self.key_type: KeyType | None = None
+        self._keys: set[int] | None = set()
+        self._bits = bytearray()
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> Filter:
+        """The filter of these bytes, which are those of filter::bytea.  ValueError: none."""
+        data = bytes(data)
+        if len(data) < HEADER.size:
+            raise ValueError("there are fewer bytes than a header has")
+        version, form, hashes, type_words, number, words, seed, capacity, fp_prob, count = (
+            HEADER.unpack_from(data)
+        )
+        name_end = HEADER.size + 8 * type_words
+        name, content = data[HEADER.size : name_end], data[name_end:]
+        if version != VERSION or form not in (KEYS, BITS):
+            raise ValueError("the version or the form is unknown")
+        if words == 0:
+            raise ValueError("a filter without a shape: it was aggregated from no rows")
+        if not (words <= MAX_WORDS and 1 <= hashes <= MAX_HASHES and 0 < fp_prob < 1):
+            raise ValueError("the shape is out of range")
+        if (count == 0) != (number == 0) or (number >= NAMED) != (type_words > 0):
+            raise ValueError("the key type does not match")
+        if NAMED > number >= MAX_BUILTIN:
+            raise ValueError("the key type is not a built-in type")
+        if len(content) != (8 * count if form == KEYS else 8 * words):
+            raise ValueError("the number of bytes does not match the header")
+
+        self = cls.__new__(cls)
+        self._set_shape(words, hashes, seed, capacity, fp_prob)
+        if type_words:
+            self.key_type = _named(name.rstrip(b"\0").decode("utf-8"))
+            if self.key_type.number != number:
+                raise ValueError("the number of the key type does not match its name")
+        elif number:
+            self.key_type = KeyType(number)
+        if form == KEYS:
+            keys = struct.unpack(f"<{count}Q", content)
+            if count >= words or 0 in keys or any(a >= b for a, b in zip(keys, keys[1:])):
+                raise ValueError("the keys are not ascending, or too many")
+            self._keys = set(keys)
+        else:
+            self._keys, self._bits = None, bytearray(content)
+            if count == 0 or self._bits_set() != count:
+                raise ValueError("the number of bits set does not match")
+        return self
+
+    @classmethod
+    def from_text(cls, text: str) -> Filter:
+        """The filter of its text form, base64."""
+        return cls.from_bytes(base64.b64decode("".join(text.split()), validate=True))
+
+    def __bytes__(self) -> bytes:
+        """The bytes that the server takes: %s::bytea::bloom."""
+        if self._keys is not None:
+            form, count = KEYS, len(self._keys)
+            content = struct.pack(f"<{count}Q", *sorted(self._keys))
+        else:
+            form, count, content = BITS, self._bits_set(), bytes(self._bits)
+        key_type = self.key_type or KeyType(0)
+        name = key_type.name.encode("utf-8")
+        name += b"\0" * (-len(name) % 8)
+        return (
+            HEADER.pack(VERSION, form, self.hashes, len(name) // 8, key_type.number, self.words,
+                        self.seed, self.capacity, self.fp_prob, count)
+            + name + content
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        """The text form, base64."""
+        return base64.b64encode(bytes(self)).decode("ascii")
+
+    def __repr__(self) -> str:
+        form = "bits" if self._keys is None else "keys"
+        return (
+            f"<Filter of {self.key_type or 'no'} keys in {form} form, "
+            f"about {self.cardinality():.0f} of {self.capacity}>"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Filter) and (
+            self._shape() == other._shape()
+            and self.key_type == other.key_type
+            and self._as_bits() == other._as_bits()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it can be changed
+
+    def _shape(self) -> tuple[int, int, int]:
+        return self.words, self.hashes, self.seed
+
+    def _hash(self, key: Any) -> int:
+        key_type, content = canonical(key)
+        if self.key_type is not None and self.key_type != key_type:
+            raise KeyTypeError(f"a key of type {key_type}, where the filter holds {self.key_type}")
+        self._last_type = key_type
+        return xxhash.xxh3_64_intdigest(content, seed=self.seed & MASK) or 1
+
+    def _positions(self, key_hash: int) -> Iterator[int]:
+        a = key_hash
+        for _ in range(self.hashes):
+            a = (a * MULTIPLIER + INCREMENT) & MASK
+            yield a * self.words * 64 >> 64
+
+    def _bits_set(self) -> int:
+        return int.from_bytes(self._bits, "little").bit_count()
+
+    def _as_bits(self) -> bytearray:
+        if self._keys is None:
+            return self._bits
+        bits = bytearray(self.words * 8)
+        for key_hash in self._keys:
+            for position in self._positions(key_hash):
+                bits[position >> 3] |= 1 << (position & 7)
+        return bits
+
+    def __contains__(self, key: Any) -> bool:
+        """Is the key possibly in the filter?  False is certain."""
+        key_hash = self._hash(key)
+        if self._keys is not None:
+            return key_hash in self._keys
+        return all(self._bits[p >> 3] >> (p & 7) & 1 for p in self._positions(key_hash))
+
+    def add(self, key: Any) -> None:
+        """Add a key.  The first one decides on the type of all."""
+        key_hash = self._hash(key)
+        self.key_type = self._last_type
+        if self._keys is None:
+            for position in self._positions(key_hash):
+                self._bits[position >> 3] |= 1 << (position & 7)
+            return
+        self._keys.add(key_hash)
+        self._settle()
+
+    def update(self, keys: Iterable[Any]) -> None:
+        """Add all keys."""
+        for key in keys:
+            self.add(key)
+
+    def _settle(self) -> None:
+        """Turn into bits, when there are too many keys for a list."""
+        if self._keys is not None and len(self._keys) >= self.words:
+            self._bits, self._keys = self._as_bits(), None
+
+    def __or__(self, other: Filter) -> Filter:
+        """The filter of the keys of both.  ValueError: they have different shapes."""
+        if self._shape() != other._shape():
+            raise ValueError("filters of different shapes cannot be combined")
+        if self.key_type and other.key_type and self.key_type != other.key_type:
+            raise KeyTypeError(f"filters of {self.key_type} and of {other.key_type}")
+        both = Filter.__new__(Filter)
+        both._set_shape(*self._shape(), max(self.capacity, other.capacity),
+                        max(self.fp_prob, other.fp_prob))  # fmt: skip
+        both.key_type = self.key_type or other.key_type
+        if self._keys is not None and other._keys is not None:
+            both._keys = self._keys | other._keys
+            both._settle()
+        else:
+            both._keys = None
+            both._bits = bytearray(a | b for a, b in zip(self._as_bits(), other._as_bits()))
+        return both
+
+    def cardinality(self) -> float:
+        """About how many distinct keys were added; exact in keys form."""
+        if self._keys is not None:
+            return len(self._keys)
+        bits, bits_set = self.words * 64, self._bits_set()
+        if bits_set == bits:
+            return math.inf
+        return -bits / self.hashes * math.log1p(-bits_set / bits)
