@@ -91,6 +91,7 @@ def golden_hashes() -> None:
 def golden_filters() -> None:
     page = (TOP / "docs" / "format.md").read_text(encoding="utf-8")
     section = page[page.index("### Filters") :]
+    section = section[: section.find("\n##", 1)]
     rows = re.findall(r"^\(\$\$(.*)\$\$, '([0-9a-f]+)'\),?$", section, re.M)
     read = same = 0
     for expression, content in rows:
