@@ -70,7 +70,7 @@
 #include "src/bloom_state.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
-PG_MODULE_MAGIC_EXT(.name = "bloomtype", .version = "1.0.0");
+PG_MODULE_MAGIC_EXT(.name = "bloomtype", .version = "1.0.0-rc1");
 #else
 PG_MODULE_MAGIC;
 #endif
