@@ -25,12 +25,13 @@
  *		src/bloom_shard.c		which of several filters has a key
  *		src/bloom_chunks.c		large filters in parts
  *		src/counting.c			the type counting_bloom; counting_*.c below it
- *		src/bloom_set.c			stored sets: keys in a table of small filters
- *		src/bloom_tell.c		what these two remember
+ *		src/set.c				stored sets: keys in a table of small filters, by
+ *								set_keys.c, set_rows.c, set_define.c
+ *		src/bloom_tell.c		what bloom_first and bloom_seen remember
  *		src/bloom_state.c		states, changed in place
  *		src/bloom_query.c		what call sites of one statement share
  *		src/bloom_index.c		a directory of hashes
- *		src/bloom_fetch.c		from a Datum to the filter: TOAST
+ *		src/bloom_fetch.c		from a Datum to the filter, by bloom_toast.c
  *		src/bloom_setops.c		filters as sets
  *		src/bloom_io.c			text and bytes
  *		src/bloom_format.c		the varlena
@@ -39,6 +40,7 @@
  *		src/bloom_hasher.c		from a type to how its keys become bytes, by
  *								bloom_hash_scalar.c, bloom_hash_container.c
  *		src/bloom_key_type.c	the types of keys in messages
+ *		src/bloom_sort.c		hashes in order
  *		src/bloom_table.h		a table of hashes
  *		src/bloom_bits.h		from a hash to positions
  *		src/bloom_sizing.c		how many bits, how many hashes, how certain
@@ -65,6 +67,7 @@
 #include "src/bloom_call.h"
 #include "src/bloom_fetch.h"
 #include "src/bloom_hash.h"
+#include "src/bloom_interrupts.h"
 #include "src/bloom_io.h"
 #include "src/bloom_setops.h"
 #include "src/bloom_state.h"
@@ -391,6 +394,7 @@ bloom_insert(PG_FUNCTION_ARGS)
 		{
 			bool		fresh;
 
+			BloomCheckInterrupts(i);
 			state = BloomStateAddAndTell(state, keys.hashes[i],
 										 BLOOM_TURN_INTO_BITS, &fresh);
 			if (fresh)

@@ -85,8 +85,10 @@ FROM (SELECT row, bloom_seen(id, 2000, 0.05) OVER (ORDER BY row) AS seen FROM cl
 FULL JOIN (WITH f AS MATERIALIZED (SELECT row FROM clicks WHERE row <= 2000 AND bloom_first(id, 2e3, 0.05)) SELECT * FROM f) AS f USING (row)
 WHERE s.seen = (f.row IS NOT NULL);
 
--- one WARNING, and no repeat passes
+-- one WARNING, and no repeat passes; which keys it is that are in excess differs between servers
+\set VERBOSITY terse
 SELECT count(*) = count(DISTINCT id) AS each_once FROM clicks WHERE bloom_first(id, 1000, 0.01);
+\set VERBOSITY default
 -- none at capacity
 SELECT count(*) AS rows FROM clicks WHERE bloom_first(row, 2e4, 1e-9);
 

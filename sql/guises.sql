@@ -37,7 +37,7 @@ INSERT INTO guises VALUES
 	('oid', '5', '05', '6'), ('regtype', 'int4', 'integer', 'int8'), ('regproc', 'bloom_union_agg', 'bloom_union_agg', 'bloom_intersect_agg'),
 	('regprocedure', 'abs(int4)', 'abs(integer)', 'abs(int8)'), ('regoper', '||/', '||/', '|/'), ('regoperator', '+(int4,int4)', '+(integer,integer)', '+(int8,int8)'),
 	('regclass', 'pg_class', 'pg_catalog.pg_class', 'pg_type'), ('regconfig', 'simple', 'pg_catalog.simple', 'english'),
-	('regdictionary', 'simple', 'pg_catalog.simple', 'english_stem'), ('regrole', '10', '00010', '0'), ('regnamespace', 'pg_catalog', '"pg_catalog"', 'public'),
+	('regdictionary', 'simple', 'pg_catalog.simple', 'english_stem'), ('regrole', 'pg_monitor', '3373', 'pg_signal_backend'), ('regnamespace', 'pg_catalog', '"pg_catalog"', 'public'),
 	('regcollation', '"C"', 'pg_catalog."C"', '"POSIX"'), ('regdatabase', '1', '01', '2'),
 	('xid', '5', '05', '6'), ('xid8', '5', '05', '4294967301'), ('cid', '5', '05', '6'), ('tid', '(1,2)', '(01,02)', '(2,1)'),
 	('pg_lsn', '1/A', '01/0A', '0/A'), ('oid8', '5', '05', '6'),
