@@ -83,7 +83,8 @@ FROM (SELECT k % 10000 AS g, counting_bloom_agg(k % 10000, 100, 0.01) AS f FROM 
 -- More keys than the capacity: a WARNING.
 SELECT (counting_bloom_info(counting_bloom_agg(i, 100, 0.01))).fill > 0.5 AS overfull FROM generate_series(1, 1000) AS i;
 
--- fail: parameters, types, shapes
+-- fail: parameters, types, shapes; here, and not in a worker
+SET max_parallel_workers_per_gather = 0;
 SELECT counting_bloom_agg(i, 0, 0.01) FROM generate_series(1, 3) AS i;
 SELECT counting_bloom_agg(i, 'NaN', 0.01) FROM generate_series(1, 3) AS i;
 SELECT counting_bloom_agg(i, 1e9, 0.01) FROM generate_series(1, 3) AS i;
