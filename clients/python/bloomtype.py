@@ -379,7 +379,7 @@ class Filter:
             raise ValueError("a filter without a shape: it was aggregated from no rows")
         if not (words <= MAX_WORDS and 1 <= hashes <= MAX_HASHES and 0 < fp_prob < 1):
             raise ValueError("the shape is out of range")
-        if (count == 0) != (number == 0) or (number >= NAMED) != (type_words > 0):
+        if (count > 0 and number == 0) or (number >= NAMED) != (type_words > 0):
             raise ValueError("the key type does not match")
         if NAMED > number >= MAX_BUILTIN:
             raise ValueError("the key type is not a built-in type")

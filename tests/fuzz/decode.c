@@ -81,7 +81,9 @@ check_header(const Bloom *filter)
 	must((filter->hashes == 0) == (filter->words == 0));
 	must(filter->capacity <= UINT64CONST(0x7FFFFFFFFFFFFFFF));
 	must(filter->words == 0 || (filter->fp_prob > 0 && filter->fp_prob < 1));
-	must((filter->count == 0) == (filter->key_type == 0));
+	must(filter->key_type != 0 || filter->count == 0);
+	/* only plain filters can have a key type before the first key */
+	must(filter->count > 0 || filter->key_type == 0 || BloomIsKeys(filter));
 	must(filter->key_type < BLOOM_MAX_BUILTIN_OID ||
 		 (filter->key_type >= BLOOM_NAMED_KEY_TYPE && filter->type_words > 0));
 }
