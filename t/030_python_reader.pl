@@ -16,7 +16,7 @@ plan skip_all => 'no modules xxhash and psycopg2 of Python 3 here'
   if system("$python -c 'import xxhash, psycopg2' 2>/dev/null") != 0;
 
 my $node = PostgreSQL::Test::Cluster->new('reader');
-$node->init;
+$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
 

@@ -177,6 +177,7 @@ def against_server() -> None:
 
     connection = psycopg2.connect("")
     connection.autocommit = True
+    connection.set_client_encoding("UTF8")
     cursor = connection.cursor()
 
     def query(sql: str, *args: object):
