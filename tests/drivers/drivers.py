@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+"""What docs/clients.md says of Python's drivers, tried on the server of PGHOST.
+
+Prints the Test Anything Protocol.  A driver that is not installed is skipped.
+Debian: python3-psycopg, python3-psycopg2, python3-asyncpg, python3-sqlalchemy.
+"""
+
+import asyncio
+import importlib.util
+import os
+import sys
+
+HOST, PORT = os.environ['PGHOST'], os.environ.get('PGPORT', '5432')
+USER, DATABASE = os.environ.get('PGUSER', 'postgres'), os.environ.get('PGDATABASE', 'postgres')
+CONNECT = f'host={HOST} port={PORT} user={USER} dbname={DATABASE}'
+URL = 'https://example.org/1'
+number = failures = 0
+
+
+def check(got, expected, text):
+    global number, failures
+    number += 1
+    print('ok' if got == expected else 'not ok', number, '-', text)
+    if got != expected:
+        failures += 1
+        print(f'# got {got!r}, expected {expected!r}')
+
+
+def sqlstate(call, name):
+    try:
+        call()
+    except Exception as error:  # each driver has its own
+        return getattr(error, name, None) or getattr(error, 'orig', error).pgcode
+    return None
+
+
+def psycopg_3():
+    import psycopg
+
+    with psycopg.connect(CONNECT, autocommit=True) as con:
+        def one(sql, *args):
+            return con.execute(sql, args).fetchone()[0]
+
+        check(one('SELECT urls @> %s FROM visited', URL), True, 'psycopg 3: text')
+        check(one('SELECT ids @> %s::bigint FROM visited', 42), True, 'psycopg 3: bigint')
+        check(one('SELECT bloom_missing(urls, %s::text[]) FROM visited', [URL, 'x']), ['x'], 'psycopg 3: list')
+        check(one('SELECT bloom_missing(ids, %s::bigint[]) FROM visited', []), [], 'psycopg 3: empty list')
+        check(one('SELECT pairs @> (%s::int, %s::text) FROM visited', 7, 'x7'), True, 'psycopg 3: row')
+        data = one('SELECT urls::bytea FROM visited')
+        check(one('SELECT %s::bytea::bloom @> %s', data, URL), True, 'psycopg 3: bytes')
+        check(sqlstate(lambda: one('SELECT ids @> %s FROM visited', '42'), 'sqlstate'), '42804',
+              'psycopg 3: a text is no bigint')
+
+
+def psycopg_2():
+    import psycopg2
+
+    con = psycopg2.connect(CONNECT)
+    con.autocommit = True
+    cur = con.cursor()
+
+    def one(sql, *args):
+        cur.execute(sql, args)
+        return cur.fetchone()[0]
+
+    check(one('SELECT urls @> %s FROM visited', URL), True, 'psycopg 2: text')
+    check(one('SELECT ids @> %s FROM visited', 42), True, 'psycopg 2: bigint')
+    check(one('SELECT bloom_contains_any(ids, %s::bigint[]) FROM visited', [2000, 3]), True, 'psycopg 2: list')
+    data = one('SELECT urls::bytea FROM visited')
+    check(one('SELECT %s::bytea::bloom @> %s', psycopg2.Binary(bytes(data)), URL), True, 'psycopg 2: bytes')
+    con.close()
+
+
+def asyncpg_():
+    import asyncpg
+
+    async def run():
+        con = await asyncpg.connect(host=HOST, port=int(PORT), user=USER, database=DATABASE)
+        check(await con.fetchval('SELECT urls @> $1 FROM visited', URL), True, 'asyncpg: text')
+        check(await con.fetchval('SELECT ids @> $1::bigint FROM visited', 42), True, 'asyncpg: bigint')
+        check(await con.fetchval('SELECT bloom_missing(ids, $1::bigint[]) FROM visited', [1, 2000]), [2000],
+              'asyncpg: list')
+        data = await con.fetchval('SELECT urls::bytea FROM visited')
+        check(await con.fetchval('SELECT $1::bytea::bloom @> $2', data, URL), True, 'asyncpg: bytes')
+        await con.close()
+
+    asyncio.run(run())
+
+
+def sqlalchemy_():
+    import psycopg2
+    from sqlalchemy import BigInteger, cast, column, create_engine, select, table, text
+
+    engine = create_engine('postgresql+psycopg2://', creator=lambda: psycopg2.connect(CONNECT))
+    with engine.connect() as con:
+        check(con.execute(text('SELECT ids @> CAST(:id AS bigint) FROM visited'), {'id': 42}).scalar(), True,
+              'SQLAlchemy: text()')
+        ids = table('visited', column('ids')).c.ids
+        query = ids.bool_op('@>')(cast(42, BigInteger))
+        try:
+            statement = select(query)
+        except Exception:  # before SQLAlchemy 1.4
+            statement = select([query])
+        check(con.execute(statement).scalar(), True, 'SQLAlchemy: bool_op')
+
+
+for module, function in (('psycopg', psycopg_3), ('psycopg2', psycopg_2), ('asyncpg', asyncpg_),
+                         ('sqlalchemy', sqlalchemy_)):
+    if importlib.util.find_spec(module) is None:
+        number += 1
+        print(f'ok {number} # SKIP no module {module} here')
+    else:
+        function()
+print(f'1..{number}')
+sys.exit(failures > 0)
