@@ -46,7 +46,7 @@ INSERT INTO guises VALUES
 	('tsvector', 'b:2A,1 a', $$'a' 'b':1,2A$$, 'a:1 b:2A,1'), ('tsquery', 'a & b', '(a) & (b)', 'a | b'),
 	-- by its =, weights and prefixes do not count
 	('tsquery', 'a:A', 'a:*', 'b'),
-	('int2vector', '1 2', ' 1  2', '2 1'), ('oidvector', '1 2', ' 1  2', '1 2 0'),
+	('int2vector', '1 2', ' 1  2', '2 1'), ('oidvector', '1 2', ' 1  2', '2 1'),
 	('int4[]', '{1,NULL}', '{01, null}', '{1}'), ('int4[]', '{1}', '[1:1]={1}', '[0:0]={1}'), ('int4[]', '{}', ' { } ', '{NULL}'),
 	('int4[]', '{{1,2}}', '{ {01,02} }', '{{1},{2}}'), ('text[]', '{a,""}', '{"a",""}', '{a,NULL}'), ('bpchar[]', '{a}', '{"a "}', '{b}'),
 	('numeric[]', '{1.0}', '{1}', '{10}'), ('jsonb[]', '{"1.0"}', '{1}', '{10}'), ('interval[]', '{1 mon}', '{30 d}', '{31 d}'),

@@ -70,7 +70,7 @@ SELECT expression, content, pg_temp.distinct_hashes(expression, content) AS hash
 FROM unnest('{i::int8,r,i::int8 << 32,((i % 300)::int8 << 32) | (i / 300)}'::text[]) AS content,
 	 pg_temp.distinct_hashes('x', content) AS expected (n),
 	 unnest(ARRAY['x::numeric', 'x::numeric / 7', $$make_interval(secs => 1e-6) * (x % 1000000000000000)$$,
-				  $$'0/0'::pg_lsn + x$$, 'x::text::xid8', $$'::'::inet + x$$, 'x::bit(64)',
+				  $$format('%s/%s', to_hex(x >> 32), to_hex(x & 4294967295))::pg_lsn$$, 'x::text::xid8', $$'::'::inet + x$$, 'x::bit(64)',
 				  $$timetz '00:00+00' + make_interval(secs => 1e-6) * (x % 86400000000)$$,
 				  'ARRAY[x]', 'ARRAY[x, i]', $$ARRAY['epoch'::timestamp + make_interval(secs => 1e-6) * (x % 1000000000000000)]$$, 'ARRAY[x::text]', 'ARRAY[ROW(x)]',
 				  'ROW(x)', 'ROW(i % 7, x)', 'ROW(ROW(x))', $$ROW(x, 'a')$$, 'int8range(x, NULL)', 'numrange(NULL, x)',

@@ -349,9 +349,11 @@ BloomSetDefault(const BloomSetParams *params)
 	char	   *keep = "NULL";
 
 	if (!params->keeps_all)
-		keep = psprintf("'" INT64_FORMAT " days " INT64_FORMAT " microseconds'",
+		/* older servers take no field of more than 32 bits */
+		keep = psprintf("'" INT64_FORMAT " days " INT64_FORMAT " seconds " INT64_FORMAT " microseconds'",
 						params->keep / USECS_PER_DAY,
-						params->keep % USECS_PER_DAY);
+						params->keep % USECS_PER_DAY / USECS_PER_SEC,
+						params->keep % USECS_PER_SEC);
 	return psprintf("_bloom_set_room('" INT64_FORMAT "'::pg_catalog.int8,"
 					" '%s'::pg_catalog.float8, %s::pg_catalog.interval,"
 					" %d, %d, '" INT64_FORMAT "'::pg_catalog.int8, %d,"

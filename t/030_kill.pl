@@ -55,13 +55,14 @@ sub answer
 	return $node->safe_psql('postgres', $sql);
 }
 
-# The processes of the server, by the postmaster's id; only those are killed.
+# The postmaster and what the server says are its processes; a session outlives
+# the postmaster until it waits for something.
 sub kill_server
 {
 	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
-	my @children = split /\n/, `ps -o pid= --ppid $postmaster`;
+	my @children = split /\n/, answer('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
 
-	kill 'KILL', $postmaster, map { s/\s//gr } @children;
+	kill 'KILL', $postmaster, @children;
 	$node->kill9;
 	return;
 }
