@@ -9,7 +9,7 @@ set datafile separator "\t"
 set encoding utf8
 
 set logscale x
-set format x "10^{%T}"
+set format x "%.0s%c"
 set border 3 lc rgb "#7a8594"
 set xtics nomirror enhanced
 set ytics nomirror
