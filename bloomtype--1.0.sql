@@ -865,20 +865,6 @@ CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
 COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
---							WINDOW FUNCTION
--- ----------------------------------------------------------------
-
--- not STRICT, which no window function is; a null key was never seen
-
-CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 11 to 32 bytes a key; fewer than 67108864 distinct keys';
-
-CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
-
--- ----------------------------------------------------------------
 --							SHARDS
 -- ----------------------------------------------------------------
 
@@ -916,6 +902,20 @@ CREATE AGGREGATE bloom_from_chunks(seq int, chunk bytea) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_from_chunks(int, bytea) IS 'the filter that bloom_chunks has divided, of all of its chunks in any order; null if there are none; error 22023 if one is missing, comes twice or is of another filter, 22P03 if one was changed';
+
+-- ----------------------------------------------------------------
+--							WINDOW FUNCTION
+-- ----------------------------------------------------------------
+
+-- not STRICT, which no window function is; a null key was never seen
+
+CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 11 to 32 bytes a key; fewer than 67108864 distinct keys';
+
+CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
 
 -- ----------------------------------------------------------------
 --							FIRST ROWS

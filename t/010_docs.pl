@@ -1,6 +1,8 @@
 #
-# The SQL examples of the documentation print what the documentation says, and
-# it names every SQL object.  scripts/doc-examples has the rules for examples.
+# The SQL examples of the documentation print what the documentation says.  It
+# names every SQL object, and the reference has an entry for each function,
+# operator and cast that users call.  scripts/doc-examples has the rules for
+# examples.
 #
 use strict;
 use warnings;
@@ -67,6 +69,125 @@ SQL
 	  1 .. length($name) - 1;
 	ok( $text =~ /(?<!\w)(?:\Q$name\E(?!\w)|$pattern)/, "$name is documented");
 }
+
+# The reference: an entry is a section that begins with signatures.
+my (@entries, @signatures);
+
+foreach my $file ('docs/reference.md', 'docs/counting.md')
+{
+	my $doc = slurp_file($file);
+	my %ends = map { $_->{line} => $_ } @{ read_examples($file)->{examples} };
+	my $line = 1;
+
+	foreach my $section (split /^(?=##)/m, $doc)
+	{
+		my ($title, $block) = $section =~ /^#+ (.*)\n\n((?:    \S.*\n(?:     +\S.*\n)*)+)/;
+
+		if (defined $title)
+		{
+			# outside of blocks of code
+			(my $prose = $section) =~ s/^```.*?^```//gms;
+			my ($cost, $since) = $prose =~ /^\*(.*) Since (\d+\.\d+)\.\*$/m;
+			my @examples =
+			  grep { $_ > $line && $_ < $line + ($section =~ tr/\n//) } keys %ends;
+			my @these = map { s/\n +/ /gr } $block =~ /^    (\S.*\n(?:     +.*\n)*)/mg;
+
+			chomp @these;
+			push @signatures, @these;
+			push @entries, { title => "$file: $title", since => $since, signatures => \@these };
+			like($cost, qr/time|index|reads/i, "$file: $title: costs time");
+			like($cost, qr/memory/i, "$file: $title: costs memory");
+			like($prose, qr/^(Errors: |No errors\.)/m, "$file: $title: errors");
+			ok((grep { defined $ends{$_}{result} } @examples),
+				"$file: $title: an example with its result");
+		}
+		$line += ($section =~ tr/\n//);
+	}
+}
+
+# The same as the catalog says, in the order of the script.  An aggregate for
+# one type of key is left out where there is one for anyelement.
+my @catalog = split /\n/, $node->safe_psql('postgres', <<'SQL');
+WITH ours AS
+	(SELECT classid, objid FROM pg_depend
+	 WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
+	   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomtype'))
+SELECT objid, proname || '(' ||
+	   (SELECT coalesce(string_agg(concat_ws(' ', nullif(proargnames[i], ''),
+											 format_type(type, NULL),
+											 '= ' || pg_get_function_arg_default(p.oid, i::int)),
+								   ', ' ORDER BY i), '')
+		FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS a (type, i)) || ') → ' ||
+	   CASE WHEN proretset THEN 'setof ' ELSE '' END ||
+	   coalesce('(' || (SELECT string_agg(proargnames[i] || ' ' || format_type(proallargtypes[i], NULL),
+										  ', ' ORDER BY i)
+						FROM unnest(proargmodes) WITH ORDINALITY AS a (mode, i)
+						WHERE mode = 'o') || ')',
+				format_type(prorettype, NULL))
+FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
+WHERE proname NOT LIKE '\_%'
+  AND NOT EXISTS (SELECT FROM pg_proc AS any_type
+				  WHERE any_type.proname = p.proname AND p.prokind = 'a' AND any_type.oid <> p.oid
+					AND any_type.pronargs = p.pronargs
+					AND any_type.proargtypes[0] = 'anyelement'::regtype
+					AND (p.pronargs < 2 OR any_type.proargtypes[1] = p.proargtypes[1]))
+UNION ALL
+SELECT 0, concat_ws(' ', format_type(oprleft, NULL), oprname, format_type(oprright, NULL)) ||
+	   ' → ' || format_type(oprresult, NULL)
+FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
+UNION ALL
+SELECT 0, format_type(castsource, NULL) || '::' || format_type(casttarget, NULL) ||
+	   ' → ' || format_type(casttarget, NULL)
+FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
+SQL
+
+# one spelling for both
+sub normal_signature
+{
+	my ($signature) = @_;
+	$signature =~ s/\bint\b/integer/g;
+	$signature =~ s/\bfloat8\b/double precision/g;
+	$signature =~ s/\btimestamptz\b/timestamp with time zone/g;
+	$signature =~ s/(= \S+?)::[\w ]+/$1/g;
+	return $signature;
+}
+
+is( join("\n", sort map { normal_signature($_) } @signatures),
+	join("\n", sort map { normal_signature(s/^\d+\|//r) } @catalog),
+	'the entries are the functions, operators and casts that there are');
+
+# since which version: the first script that creates one of this name
+my (%since, %group, @groups);
+
+foreach my $script (sort glob 'bloomtype--*.sql')
+{
+	my ($version) = $script =~ /--([\d.]+)\.sql$/;
+	my $group;
+
+	foreach my $line (split /\n/, slurp_file($script))
+	{
+		$group = $1 if $line =~ /^--\t+([A-Z ]+)$/;
+		next unless $line =~ /^CREATE (?:FUNCTION|AGGREGATE) ([a-z]\w*)\((\w*)/;
+		$since{$1} //= $version;
+		$group{"$1($2"} //= $group;
+		push @groups, $group unless grep { $_ eq $group } @groups;
+	}
+}
+
+my @documented;
+foreach my $entry (@entries)
+{
+	foreach my $function (map { /^(\w+\(\w*)/ } @{ $entry->{signatures} })
+	{
+		my ($name) = $function =~ /^(\w+)/;
+		my $group = $group{$function} // '';
+
+		is($entry->{since}, $since{$name}, "$entry->{title}: $name: since");
+		push @documented, $group unless @documented && $documented[-1] eq $group;
+	}
+	ok(defined $entry->{since}, "$entry->{title}: since");
+}
+is("@documented", "@groups", 'the reference is grouped as the script is');
 
 $node->stop;
 done_testing();
