@@ -47,6 +47,7 @@ INSERT INTO guises VALUES
 	-- by its =, weights and prefixes do not count
 	('tsquery', 'a:A', 'a:*', 'b'),
 	('int2vector', '1 2', ' 1  2', '2 1'), ('oidvector', '1 2', ' 1  2', '2 1'),
+	('int2vector[]', '{"1 2"}', '{" 1  2"}', '{"2 1"}'), ('oidvector[]', '{"1 2"}', '{" 1  2"}', '{"2 1"}'),
 	('int4[]', '{1,NULL}', '{01, null}', '{1}'), ('int4[]', '{1}', '[1:1]={1}', '[0:0]={1}'), ('int4[]', '{}', ' { } ', '{NULL}'),
 	('int4[]', '{{1,2}}', '{ {01,02} }', '{{1},{2}}'), ('text[]', '{a,""}', '{"a",""}', '{a,NULL}'), ('bpchar[]', '{a}', '{"a "}', '{b}'),
 	('numeric[]', '{1.0}', '{1}', '{10}'), ('jsonb[]', '{"1.0"}', '{1}', '{10}'), ('interval[]', '{1 mon}', '{30 d}', '{31 d}'),
@@ -81,7 +82,10 @@ SELECT g.type, shape, one, other, third, equal.*, different.by_type AS different
 FROM guises AS g,
 	 unnest('{%s,ARRAY[%s],ROW(%s),ARRAY[ROW(%s)],"(NULL::int, %s, ''x''::text)"}'::text[]) AS shape,
 	 pg_temp.same(format(shape, format('%L::%s', one, type)), format(shape, format('%L::%s', other, type))) AS equal,
-	 pg_temp.same(format(shape, format('%L::%s', one, type)), format(shape, format('%L::%s', third, type))) AS different;
+	 pg_temp.same(format(shape, format('%L::%s', one, type)), format(shape, format('%L::%s', third, type))) AS different
+-- Before the minor releases of May 2025 this makes an oidvector of two
+-- dimensions, and the = of oidvector compares the first of them alone.
+WHERE NOT (type = 'oidvector' AND shape = 'ARRAY[%s]' AND pg_typeof(ARRAY['1 2'::oidvector]) = 'oidvector'::regtype);
 
 -- these are three different values for the filter where they are for the type
 SELECT * FROM verdicts

@@ -149,8 +149,8 @@ DECLARE
 	r record;
 BEGIN
 	FOR r IN SELECT oprname, oprleft::regtype AS l, oprright::regtype AS r FROM pg_operator
-			 WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprleft <> 0
-			   -- these need types that a body cannot have
+			 -- PostgreSQL 13 has operators without a right argument, too
+			 WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprleft <> 0 AND oprright <> 0
 	LOOP
 		PERFORM pg_temp.decoy_operator(r.oprname, r.l, r.r);
 	END LOOP;
