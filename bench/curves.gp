@@ -29,16 +29,24 @@ if (picture eq "probe") {
 	set ylabel "ns a row"
 }
 if (picture eq "dedup") {
-	set title "One row of each key, of n rows"
-	set xlabel "rows n"
+	set title "Time to keep one row of each key"
+	set xlabel "rows n, one in twenty a repeat"
 	set ylabel "seconds for 10^6 rows"
 }
+if (picture eq "prefilter") {
+	set title "A semi-join with a tenth as many keys as rows, with a filter before it and without"
+	set xlabel "rows that match"
+	set ylabel "ns a row"
+	unset logscale x
+	set format x "%g %%"
+}
 if (picture eq "memory") {
-	set title "Memory for one row of each key, of n rows"
-	set xlabel "rows n"
+	set title "Memory to keep one row of each key"
+	set xlabel "rows n, one in twenty a repeat"
 	set ylabel "MB"
 }
 
+drawn = 0
 array colours[8] = ["#3b7d4f", "#2f6db3", "#7fb58d", "#9a6b3f", "#7a8594", "#b0b8c1", "#54606c", "#c9a14a"]
 
 if (picture eq "rate") {
@@ -79,7 +87,88 @@ if (picture eq "rate") {
 			lw 1.2 lc rgb inks[i] notitle, \
 		for [i = 1:3] data index asked[i] using 1:(100 * $2) \
 			with points pt 7 ps 0.7 lc rgb inks[i] notitle
-} else {
-	plot for [i = 0:n - 1] data index i using 1:2 with linespoints \
-		lw (i < 2 ? 3 : 1.5) pt 7 ps 0.6 lc rgb colours[i + 1] title columnheader(1)
+	drawn = 1
+}
+
+if (picture eq "size") {
+	array names[8] = ["10 %", "1 %", "0.1 %", "0.0001 %", "room for 10^7, holds n", "unique index, bigint", "unique index, uuid", "hash table, bigint"]
+	array texts[8] = ["filter at 10 %", "filter at 1 %", "filter at 0.1 %", "filter at 0.0001 %", "", "unique index of bigint", "unique index of uuid", "hash table of bigint"]
+	array inks[8] = ["#7fb58d", "#3b7d4f", "#2f6db3", "#5b4b9a", "#3b7d4f", "#9a6b3f", "#c98a3c", "#54606c"]
+	array move[8] = [-0.3, -0.15, 0.15, 0.3, 0, -0.2, 0.2, 0]
+	unset logscale x
+	array last_x[8]
+	array last_y[8]
+	do for [i = 1:8] {
+		stats data index names[i] every ::1 using 1 nooutput
+		last_x[i] = STATS_max
+		stats data index names[i] every ::1 using 2 nooutput
+		last_y[i] = STATS_max
+	}
+	set title "What it takes to hold n keys"
+	set xlabel "keys n"
+	set ylabel "size"
+	set logscale xy
+	set xrange [80:1.2e7]
+	set yrange [80:2e9]
+	set format y "%.0s %cB"
+	set lmargin 10
+	set rmargin 24
+	unset key
+	do for [i = 1:8] {
+		set label texts[i] at last_x[i], last_y[i] left offset 1, move[i] tc rgb inks[i]
+	}
+	set label "a filter for 10M keys at 1 % that holds only n:\n8 bytes a key in keys form, then its full size" at graph 0.38, graph 0.12 left offset 1 point pt 6 ps 0.6 lc rgb inks[5] tc rgb inks[5]
+	plot for [i = 1:8] data index names[i] using 1:2 with linespoints \
+		lw (i < 5 ? 2.5 : 1.5) pt (i == 5 ? 6 : 7) ps 0.5 lc rgb inks[i] notitle
+	drawn = 1
+}
+
+if (picture eq "fill") {
+	unset logscale x
+	stats data index "bits and hashes" every ::1 using 1 nooutput
+	m = STATS_max
+	stats data index "bits and hashes" every ::1 using 2 nooutput
+	k = STATS_max
+	c(x) = k * x * 10000 / m
+	deviation(x) = 100 * sqrt(m * (exp(c(x)) - c(x) - 1)) / k / (x * 10000)
+	set lmargin 11
+	set rmargin 24
+	unset key
+	set xrange [0:3]
+	set xtics 0.5 format "%g"
+	set samples 300
+	set multiplot layout 2, 1
+	set title "How full a filter is, and how well it counts its keys (10^4 keys at 1 %, many seeds)"
+	set ylabel "bits that are set"
+	set format y "%g %%"
+	set yrange [0:100]
+	set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "#7a8594" lw 1
+	set label "at capacity" at 1, graph 0.07 left offset 0.8 tc rgb "#54606c"
+	set label "points: measured, the mean\nline: 1 - e^(-kn/m)" at graph 1, graph 0.85 left offset 1 tc rgb "#54606c"
+	plot 100 * (1 - exp(-c(x))) lw 1.2 lc rgb "#3b7d4f" notitle, \
+		data index "fill" using 1:(100 * $2) with points pt 7 ps 0.7 lc rgb "#3b7d4f" notitle
+	unset label
+	unset title
+	set xlabel "distinct keys in the filter, divided by its capacity"
+	set ylabel "error of the estimate"
+	set format y "%+g %%"
+	set yrange [-0.5:0.5]
+	set ytics 0.25
+	set label "points: measured, the mean\nbars: one standard deviation\nlines: that of the formula" at graph 1, graph 0.85 left offset 1 tc rgb "#54606c"
+	plot deviation(x) lw 1.2 lc rgb "#2f6db3" notitle, \
+		-deviation(x) lw 1.2 lc rgb "#2f6db3" notitle, \
+		data index "error" using 1:(100 * $2):(100 * $3):(100 * $4) \
+			with yerrorbars pt 7 ps 0.7 lc rgb "#2f6db3" notitle
+	unset multiplot
+	drawn = 1
+}
+
+if (!drawn) {
+	# the last line is the floor, if there is one
+	floor_line = (picture eq "memory" || picture eq "prefilter") ? 0 : n
+	do for [i = 1:n] {
+		set style line i lw (i < 3 ? 3 : 1.5) pt 7 ps 0.6 lc rgb colours[i] dt 1
+		if (i == floor_line) { set style line i dt 2 }
+	}
+	plot for [i = 1:n] data index i - 1 using 1:2 with linespoints ls i title columnheader(1)
 }

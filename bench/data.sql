@@ -147,3 +147,29 @@ BEGIN
 	RETURN plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
 END
 $$;
+
+-- Bytes of a unique index on the keys of the rows that pass.
+CREATE FUNCTION bench_index_size(name text, key text, pass text) RETURNS bigint
+	LANGUAGE plpgsql AS $$
+DECLARE
+	bytes bigint;
+BEGIN
+	EXECUTE format('CREATE UNIQUE INDEX bench_index ON %I (%I) WHERE %s', name, key, pass);
+	bytes := pg_relation_size('bench_index');
+	DROP INDEX bench_index;
+	RETURN bytes;
+END
+$$;
+
+-- Bytes of the hash table that a query makes in memory.
+CREATE FUNCTION bench_hash_memory(query text) RETURNS bigint
+	LANGUAGE plpgsql
+	SET enable_sort = off
+	SET work_mem = '2GB' AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) ' || query INTO plan;
+	RETURN 1024 * (jsonb_path_query_first(plan::jsonb, '$.**."Peak Memory Usage"'))::bigint;
+END
+$$;
