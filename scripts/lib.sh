@@ -203,6 +203,7 @@ apt_install() {
     log=$(mktemp)
     apt_leftovers+=("$log")
     hold_back_clusters
+    say "Updating the lists of packages"
     # A stale foreign source must not stop us: the installation will tell.
     apt-get update -q >"$log" 2>&1 || true
     mapfile -t names < <(debian_names "$@")
