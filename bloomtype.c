@@ -42,6 +42,7 @@
  *		src/bloom_key_type.c	the types of keys in messages
  *		src/bloom_sort.c		hashes in order
  *		src/bloom_table.h		a table of hashes
+ *		src/bloom_lines.h		a filter in cache lines, which is not kept
  *		src/bloom_bits.h		from a hash to positions
  *		src/bloom_sizing.c		how many bits, how many hashes, how certain
  *

@@ -72,19 +72,16 @@ FROM (SELECT bloom_seen(id, 100000, 0.01) OVER (ORDER BY ts, row) AS seen,
 			 row_number() OVER (PARTITION BY id ORDER BY ts, row) AS n
 	  FROM clicks) AS s;
 
--- as does a filter to which the keys are added one by one, where it is small
-WITH RECURSIVE one_by_one AS (
-	SELECT 0 AS row, bloom_empty(1000, 0.05) AS filter, NULL::boolean AS seen
-	UNION ALL
-	SELECT c.row, bloom_add(o.filter, c.id), o.filter @> c.id
-	FROM one_by_one AS o JOIN clicks AS c ON c.row = o.row + 1
-	WHERE o.row < 1000
-)
-SELECT count(*) AS rows, count(*) FILTER (WHERE o.seen) > 0 AS some_seen,
-	   bool_and(o.seen = w.seen) AS all_agree
-FROM one_by_one AS o
-JOIN (SELECT row, bloom_seen(id, 1000, 0.05) OVER (ORDER BY row) AS seen
-	  FROM clicks WHERE row <= 1000) AS w USING (row);
+-- Which first ones are lost does not change from one run to the next.  Of 1000
+-- at most 50 are expected, and 4.5 standard deviations more are 81.
+CREATE TEMP TABLE lost AS
+SELECT row FROM (SELECT row, bloom_seen(id, 1000, 0.05) OVER (ORDER BY row) AS seen,
+						row_number() OVER (PARTITION BY id ORDER BY row) AS n
+				 FROM clicks WHERE row <= 1000) AS s
+WHERE seen AND n = 1;
+SELECT count(*) BETWEEN 1 AND 81 AS some_lost, bool_and(again.seen) AS lost_again
+FROM lost JOIN (SELECT row, bloom_seen(id, 1000, 0.05) OVER (ORDER BY row) AS seen
+				FROM clicks WHERE row <= 1000) AS again USING (row);
 
 -- one WARNING, however many partitions have too many keys, and no repeat passes
 SELECT count(*) FILTER (WHERE n > 1 AND NOT seen) AS repeats_that_passed

@@ -29,10 +29,17 @@ StartBits(uint64 nkeys)
 	return pg_leftmost_one_pos64(Max(nkeys / KEYS_PER_START, 1)) + 1;
 }
 
+/* One entry more than there are starts; whole words, for what comes behind */
 static Size
 StartsSize(uint64 nkeys)
 {
-	return (((Size) 1 << StartBits(nkeys)) + 1) * sizeof(uint32);
+	return MAXALIGN((((Size) 1 << StartBits(nkeys)) + 1) * sizeof(uint32));
+}
+
+static Size
+SieveSize(uint64 nkeys)
+{
+	return BLOOM_SIEVE_WORDS(nkeys) * sizeof(uint64);
 }
 
 /*
@@ -43,7 +50,7 @@ Size
 BloomIndexSize(uint64 nkeys)
 {
 	return StartsSize(nkeys) +
-		(nkeys >= SIEVE_FROM_KEYS ? BLOOM_SIEVE_BITS(nkeys) / 8 : 0);
+		(nkeys >= SIEVE_FROM_KEYS ? SieveSize(nkeys) : 0);
 }
 
 /*
@@ -85,14 +92,17 @@ BloomIndexBuild(BloomIndex *index, MemoryContext context)
 	index->sieve = NULL;
 	if (index->nkeys >= SIEVE_FROM_KEYS)
 	{
-		index->sieve = (uint8 *) starts + StartsSize(index->nkeys);
-		memset(index->sieve, 0, BLOOM_SIEVE_BITS(index->nkeys) / 8);
-		for (uint64 i = 0; i < index->nkeys; i += KEYS_PER_INTERRUPT_CHECK)
+		index->sieve = (uint64 *) ((char *) starts + StartsSize(index->nkeys));
+		memset(index->sieve, 0, SieveSize(index->nkeys));
+		for (uint64 i = 0; i < index->nkeys; i++)
 		{
-			CHECK_FOR_INTERRUPTS();
-			BloomSetBitsOfMany(index->sieve, BLOOM_SIEVE_BITS(index->nkeys),
-							   BLOOM_SIEVE_HASHES, index->keys + i,
-							   Min(index->nkeys - i, KEYS_PER_INTERRUPT_CHECK));
+			uint64		mask;
+			uint64		place = BloomSievePlace(index->nkeys,
+												index->keys[i], &mask);
+
+			if (i % KEYS_PER_INTERRUPT_CHECK == 0)
+				CHECK_FOR_INTERRUPTS();
+			index->sieve[place] |= mask;
 		}
 	}
 	index->starts = starts;		/* last, since we may be interrupted */

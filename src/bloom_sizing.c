@@ -194,6 +194,91 @@ BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob)
 }
 
 /*
+ * The false-positive rate of a filter in cache lines at capacity.
+ *
+ * A line of B bits gets j keys with the Poisson probability of its mean
+ * B * lines * n / m, and then has the rate of a Bloom filter of B bits with j
+ * keys (F. Putze, P. Sanders, J. Singler, WEA 2007, 108-121).  All lines of a
+ * key have to say yes.
+ *
+ * In so few bits, the fill varies by chance.  The mean of fill^k is larger than
+ * the mean fill to the k-th, by k (k - 1) / 2 times the fill's variance over
+ * its square, in second order; the variance is that of the occupancy problem
+ * (W. Feller, vol. 1, IV.2).  This adds about one part in a hundred.
+ */
+double
+BloomLineRate(double bits_per_key, int lines, int hashes)
+{
+	const double B = BLOOM_LINE_BITS;
+	double		mean = B * lines / bits_per_key;
+	double		spread = 12 * sqrt(mean);
+	double		most = mean + spread + 20;
+	double		rate = 0;
+	double		sum = 0;
+
+	for (double j = floor(Max(mean - spread, 0)); j < most; j++)
+	{
+		double		weight = exp(j * log(mean) - mean - lgamma(j + 1));
+		double		empty = exp(hashes * j * log1p(-1 / B));
+		double		both_empty = exp(hashes * j * log1p(-2 / B));
+		double		fill = 1 - empty;
+		double		variance = both_empty - empty * empty + (empty - both_empty) / B;
+
+		sum += weight;
+		if (j > 0)
+			rate += weight * BloomRateOfFill(fill, hashes) *
+				(1 + hashes * (hashes - 1) / 2.0 * variance / (fill * fill));
+	}
+	return pow(rate / sum, lines);
+}
+
+/*
+ * The fewest lines a key that reach the rate with at most a tenth more bits
+ * than best_params takes (in whole bits a key), and then the fewest bits, and
+ * the fewest hashes.
+ *
+ * False, if best_params has no answer.  If it has, there is one: four lines
+ * are enough for every rate (tests/lines.c).
+ */
+bool
+BloomBestLines(double fp_prob, BloomLineParams *params)
+{
+	BloomParams best;
+
+	if (!BloomBestParams(fp_prob, &best))
+		return false;
+	for (params->lines = 1; params->lines <= BLOOM_MAX_LINES; params->lines++)
+	{
+		int			most_bits = best.bits_per_key + (best.bits_per_key + 9) / 10;
+
+		for (params->bits_per_key = best.bits_per_key;
+			 params->bits_per_key <= most_bits; params->bits_per_key++)
+		{
+			int			most = (int) ceil(BestHashes(params->bits_per_key) / params->lines);
+
+			for (params->hashes = 1; params->hashes <= most; params->hashes++)
+			{
+				if (BloomLineRate(params->bits_per_key, params->lines,
+								  params->hashes) <= fp_prob)
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+/*
+ * How many lines a filter for this many keys has.
+ */
+uint64
+BloomLinesForCapacity(uint64 capacity, int bits_per_key)
+{
+	uint64		lines = (capacity * bits_per_key + BLOOM_LINE_BITS - 1) / BLOOM_LINE_BITS;
+
+	return Max(lines, 1);
+}
+
+/*
  * How many keys were added to a filter in which this many bits are set (S. J.
  * Swamidass, P. Baldi, J. Chem. Inf. Model. 47 (2007), 952-964):
  *

@@ -6,7 +6,7 @@
  * What bloom_seen and bloom_first have in common.  There are two forms:
  *
  *		(key)						a table of hashes: exact, grows
- *		(key, capacity, fp_prob)	a filter, never larger than its bits
+ *		(key, capacity, fp_prob)	a filter of a fixed size
  *
  * Few keys should not pay for the bits of their capacity.  So the second form
  * begins with a table as well, but only up to a sixteenth of what the bits
@@ -17,14 +17,19 @@
  * key.  The time of a large table is that of a cache miss for each key, which
  * cannot be put off.  But the rows between can be worked on meanwhile, unless
  * the processor has to guess how the answer will be, and guesses wrong.  So
- * the table is divided into lines of the size of a cache line, and a line is
- * searched without a branch (bloom_tell.h).
+ * both are divided into lines of the size of a cache line, and a line is
+ * searched without a branch (bloom_tell.h, bloom_lines.h).
  *
  * A number belongs into the line (number * nlines) >> 64, or the next one with
  * room, cyclically; the lines are filled from their beginning.  No number is
  * ever taken out, so that a search ends at the first line with room.  Numbers
  * are hashes, multiplied by a secret: who chooses keys cannot choose their
  * lines.
+ *
+ * The filter is not one of the kind that is stored: no other program has to
+ * find its positions, so that they can be in few lines.  It has no secret,
+ * since which first rows it takes for repeats should not change from one run
+ * of a query to the next.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -35,7 +40,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "bloom_setops.h"
 #include "bloom_tell.h"
 
 /* A table may have one key for so many words of the bit array */
@@ -91,6 +95,27 @@ Grow(BloomTeller *teller)
 	pfree(old_memory);
 }
 
+/*
+ * How to have this rate in lines?
+ *
+ * The answer takes some thousand roundings of e^x, and partitions of a window
+ * ask all the same: so the last one is kept.
+ */
+static BloomLineParams
+LinesFor(double fp_prob)
+{
+	static double last_fp_prob = 0;
+	static BloomLineParams last;
+
+	if (fp_prob != last_fp_prob)
+	{
+		if (!BloomBestLines(fp_prob, &last))
+			elog(ERROR, "no lines for a false-positive rate of %g", fp_prob);
+		last_fp_prob = fp_prob;
+	}
+	return last;
+}
+
 /* The number by which a product with an odd number is undone, modulo 2^64 */
 static uint64
 InverseOf(uint64 odd)
@@ -102,30 +127,31 @@ InverseOf(uint64 odd)
 	return inverse;
 }
 
-/* Go over from the table to bits. */
+/* Go over from the table to a filter. */
 static void
-TurnIntoBits(BloomTeller *teller)
+TurnIntoFilter(BloomTeller *teller)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(teller->context);
-	Bloom	   *empty = BloomMakeEmpty(&teller->shape);
-	Bloom	   *bits = BloomToBits(empty);
+	BloomTeller filter = *teller;
+	BloomLineParams params = LinesFor(teller->shape.fp_prob);
 	uint64		inverse = InverseOf(teller->secret);
 
-	pfree(empty);
+	filter.params = params;
+	filter.is_filter = true;
+	MakeLines(&filter, BloomLinesForCapacity(teller->shape.capacity,
+											 params.bits_per_key));
 	for (uint64 i = 0; i < teller->nlines; i++)
 	{
-		uint64	   *line = teller->lines + i * BLOOM_TELL_LINE;
-		int			n = 0;
+		const uint64 *line = teller->lines + i * BLOOM_TELL_LINE;
 
-		for (; n < BLOOM_TELL_LINE && line[n] != 0; n++)
-			line[n] *= inverse;
-		BloomSetMany(bits, line, n);
+		if (i % LINES_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (int j = 0; j < BLOOM_TELL_LINE && line[j] != 0; j++)
+			(void) BloomSetLines(filter.lines, filter.nlines,
+								 params.lines, params.hashes,
+								 line[j] * inverse);
 	}
 	pfree(teller->memory);
-	teller->lines = NULL;
-	teller->memory = NULL;
-	teller->bits = bits;
-	MemoryContextSwitchTo(oldcontext);
+	*teller = filter;
 }
 
 /* How many keys may there be before something has to be done? */
@@ -136,7 +162,7 @@ NextLook(const BloomTeller *teller)
 
 	if (teller->is_exact)
 		return Min(room, MAX_EXACT_KEYS);
-	if (teller->bits == NULL)
+	if (!teller->is_filter)
 		return Min(room, Max(teller->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1));
 	return teller->fresh > teller->shape.capacity ? PG_UINT64_MAX :
 		teller->shape.capacity + 1;
@@ -147,7 +173,7 @@ Init(BloomTeller *teller, MemoryContext context)
 {
 	teller->context = context;
 	teller->fresh = 0;
-	teller->bits = NULL;
+	teller->is_filter = false;
 	if (!pg_strong_random(&teller->secret, sizeof(teller->secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -189,14 +215,16 @@ BloomTellerInitSized(BloomTeller *teller, MemoryContext context,
 void
 BloomTellerLook(BloomTeller *teller, bool *warned)
 {
-	if (teller->bits != NULL)
+	if (teller->is_filter)
 	{
-		/* the keys are counted one by one, so that they need no estimate */
 		if (!*warned)
 		{
 			*warned = true;
-			teller->bits->count = BloomCountBits(teller->bits);
-			BloomWarnOverfull(teller->bits);
+			ereport(WARNING,
+					(errmsg("there are more distinct keys than the capacity"),
+					 errdetail("The capacity is " UINT64_FORMAT " keys; with more of them, the false-positive rate exceeds %g.",
+							   teller->shape.capacity, teller->shape.fp_prob),
+					 errhint("Name a larger capacity.")));
 		}
 	}
 	else if (teller->fresh < Room(teller->nlines))
@@ -208,11 +236,11 @@ BloomTellerLook(BloomTeller *teller, bool *warned)
 					 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
 							   (uint64) MAX_EXACT_KEYS),
 					 errhint("Name a capacity: (key, capacity, fp_prob).")));
-		TurnIntoBits(teller);
+		TurnIntoFilter(teller);
 	}
 	else if (!teller->is_exact &&
 			 teller->fresh >= teller->shape.bits / 64 / WORDS_PER_TABLE_KEY)
-		TurnIntoBits(teller);
+		TurnIntoFilter(teller);
 	else
 		Grow(teller);
 	teller->look_at = NextLook(teller);

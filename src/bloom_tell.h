@@ -10,11 +10,11 @@
 #ifndef BLOOM_TELL_H
 #define BLOOM_TELL_H
 
-#include "bloom_bits.h"
 #include "bloom_format.h"
+#include "bloom_lines.h"
 
-/* Hashes in a line of the table: what the processor reads at once */
-#define BLOOM_TELL_LINE		8
+/* Numbers in a line of the table: what the processor reads at once */
+#define BLOOM_TELL_LINE		BLOOM_LINE_WORDS
 
 /*
  * The keys of one scan, or of one partition of a window.
@@ -27,17 +27,18 @@ typedef struct BloomTeller
 	uint64		fresh;			/* keys that were new */
 	uint64		look_at;		/* when there are so many, see to the rest */
 
-	/* a table of hashes, multiplied by a secret odd number ... */
+	/* a table of numbers, or a filter; both in cache lines */
 	uint64	   *lines;
 	uint64		nlines;
-	uint64		secret;
 	void	   *memory;			/* of the lines, which begin at a cache line */
 
-	/* ... or bits */
-	Bloom	   *bits;
+	/* a number of the table is a hash, multiplied by this odd number */
+	uint64		secret;
 
 	bool		is_exact;
-	BloomShape	shape;			/* of the bits, unless it is exact */
+	bool		is_filter;
+	BloomShape	shape;			/* as asked, unless it is exact */
+	BloomLineParams params;		/* of the filter */
 } BloomTeller;
 
 extern void BloomTellerInit(BloomTeller *teller, MemoryContext context);
@@ -93,10 +94,10 @@ BloomTell(BloomTeller *teller, uint64 hash, bool *warned)
 {
 	bool		fresh;
 
-	if (teller->bits != NULL)
-		fresh = BloomSetBits(BloomBitData(teller->bits),
-							 BloomBits(teller->bits), teller->bits->hashes,
-							 hash) > 0;
+	if (teller->is_filter)
+		fresh = BloomSetLines(teller->lines, teller->nlines,
+							  teller->params.lines, teller->params.hashes,
+							  hash);
 	else
 		fresh = BloomTellLines(teller->lines, teller->nlines,
 							   hash * teller->secret);
