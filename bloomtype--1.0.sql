@@ -34,7 +34,7 @@ CREATE TYPE bloom (
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies one that was added, and imagines others at a known rate';
+COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key that was added, and has false positives at a known rate';
 
 CREATE FUNCTION _bloom_to_bytea(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -101,7 +101,7 @@ COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with
 CREATE FUNCTION bloom_insert(filter bloom, keys anycompatiblearray, OUT filter bloom, OUT fresh anycompatiblearray)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in order, each once; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in their order, each once; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
@@ -142,7 +142,7 @@ COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some el
 
 CREATE FUNCTION bloom_missing(filter bloom, keys anycompatiblearray) RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_missing(bloom, anycompatiblearray) IS 'the elements that are certainly not contained, in order, as often as they come; without nulls';
+COMMENT ON FUNCTION bloom_missing(bloom, anycompatiblearray) IS 'the elements that are certainly not contained, in their order, with repeats, without nulls';
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
@@ -170,15 +170,15 @@ COMMENT ON FUNCTION bloom_subset(bloom, bloom) IS 'is every bit of the first fil
 
 CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, as if they had been added to one; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; filters of different shapes or key types are error 42804';
 
 CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter to which only those were added; filters of different shapes or key types are error 42804; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter of only those keys; filters of different shapes or key types are error 42804; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_fit(filter bloom, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than the keys that it holds need for fp_prob, or unchanged, if that is no fewer; a fitted filter can no longer be combined with unfitted ones; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than its keys need for fp_prob; unchanged if it cannot be made smaller; a fitted filter can no longer be combined with unfitted ones; equal filters of different form may differ';
 
 CREATE OPERATOR | (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_union,
@@ -253,11 +253,11 @@ COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity
 
 CREATE FUNCTION bloom_fp_prob(filter bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, by its bits set; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set; equal filters of different form may differ';
 
 CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'was no key ever added? this is certain';
+COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'does the filter hold no key? both answers are certain';
 
 CREATE FUNCTION bloom_summary(filter bloom) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -269,7 +269,7 @@ CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT fill float8, OUT bytes bigint, OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_info(bloom) IS 'what there is to know of a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_info(bloom) IS 'everything there is to know about a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null; equal filters of different form may differ';
 
 -- ----------------------------------------------------------------
 --							AGGREGATES
@@ -631,7 +631,7 @@ CREATE AGGREGATE bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, float8, float8) IS 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING when there were more keys';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8, float8) IS 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING if there are more keys';
 
 CREATE AGGREGATE bloom_agg(key int2, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
@@ -764,7 +764,7 @@ CREATE AGGREGATE bloom_agg(key anyelement, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING when there were more keys than its capacity';
+COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING if there are more keys than its capacity';
 
 CREATE AGGREGATE bloom_agg(key int2, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_int2, STYPE = bloom, SSPACE = 512,
@@ -870,11 +870,11 @@ COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters 
 
 CREATE FUNCTION bloom_shard(key anycompatible, shards int) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'which of so many shards a key belongs to: 0 to shards - 1, by a hash that has nothing to do with the bits of a filter; frozen';
+COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'the shard of a key, 0 to shards - 1, by a frozen hash that is independent of the bits of a filter; fewer than one shard is error 22023';
 
 CREATE FUNCTION bloom_shard_capacity(capacity float8, shards int) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity for each of so many shards of a set of capacity keys: its share, and as much more as chance may give to one, but once in a million sets';
+COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity to give each shard of a set of capacity keys (1 to 9e18): its share, and enough more for the fullest shard, except in one set in a million';
 
 -- ----------------------------------------------------------------
 --							CHUNKS
@@ -894,14 +894,14 @@ COMMENT ON FUNCTION _bloom_from_chunks_trans(internal, int, bytea) IS 'transitio
 -- not STRICT; of no chunks at all it is null
 CREATE FUNCTION _bloom_from_chunks_final(state internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_from_chunks_final(internal) IS 'final function of bloom_from_chunks; uses the state up';
+COMMENT ON FUNCTION _bloom_from_chunks_final(internal) IS 'final function of bloom_from_chunks; destroys the state';
 
 CREATE AGGREGATE bloom_from_chunks(seq int, chunk bytea) (
 	SFUNC = _bloom_from_chunks_trans, STYPE = internal, SSPACE = 33554432,
 	FINALFUNC = _bloom_from_chunks_final, FINALFUNC_MODIFY = READ_WRITE,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_from_chunks(int, bytea) IS 'the filter that bloom_chunks has divided, of all of its chunks in any order; null if there are none; error 22023 if one is missing, comes twice or is of another filter, 22P03 if one was changed';
+COMMENT ON AGGREGATE bloom_from_chunks(int, bytea) IS 'the filter of all chunks of one call of bloom_chunks, in any order; null if there are none; error 22023 if one is missing, comes twice or belongs to another filter, 22P03 if one was changed';
 
 -- ----------------------------------------------------------------
 --							WINDOW FUNCTION
@@ -911,11 +911,11 @@ COMMENT ON AGGREGATE bloom_from_chunks(int, bytea) IS 'the filter that bloom_chu
 
 CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact but for equal 64-bit hashes, which take 11 to 32 bytes a key; fewer than 67108864 distinct keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, except for keys with equal 64-bit hashes; takes 11 to 32 bytes for each key; fewer than 67108864 distinct keys';
 
 CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? a repeated key always was, a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? true for every repeated key, and for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys';
 
 -- ----------------------------------------------------------------
 --							FIRST ROWS
@@ -933,22 +933,22 @@ COMMENT ON FUNCTION _bloom_first_support(internal) IS 'planner support function 
 CREATE FUNCTION _bloom_first(call int, key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
 	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION _bloom_first(int, anycompatible) IS 'what the planner makes of bloom_first';
+COMMENT ON FUNCTION _bloom_first(int, anycompatible) IS 'what the planner turns bloom_first into';
 
 CREATE FUNCTION _bloom_first(call int, key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
 	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION _bloom_first(int, anycompatible, float8, float8) IS 'what the planner makes of bloom_first';
+COMMENT ON FUNCTION _bloom_first(int, anycompatible, float8, float8) IS 'what the planner turns bloom_first into';
 
 CREATE FUNCTION bloom_first(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
 	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION bloom_first(anycompatible) IS 'is this the first row of the statement with this key, in the order of the scan? exact but for equal 64-bit hashes, which take 11 to 32 bytes a key; fewer than 67108864 distinct keys; in a query of one table, view or subquery, otherwise error 0A000';
+COMMENT ON FUNCTION bloom_first(anycompatible) IS 'is this the first row of the statement with this key, in the order of the scan? exact, except for keys with equal 64-bit hashes; takes 11 to 32 bytes for each key; fewer than 67108864 distinct keys; in a query of one table, view or subquery, otherwise error 0A000';
 
 CREATE FUNCTION bloom_first(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
 	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION bloom_first(anycompatible, float8, float8) IS 'is this the first row of the statement with this key, in the order of the scan? never true for a repeated key, false for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING when there were more keys; in a query of one table, view or subquery, otherwise error 0A000';
+COMMENT ON FUNCTION bloom_first(anycompatible, float8, float8) IS 'is this the first row of the statement with this key, in the order of the scan? never true for a repeated key, false for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys; in a query of one table, view or subquery, otherwise error 0A000';
 
 -- ----------------------------------------------------------------
 --							STORED SETS
@@ -974,18 +974,18 @@ CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,
 								 seed bigint DEFAULT NULL)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_create(text, float8, float8, interval, int, boolean, boolean, bigint) IS 'make a table for a set with false-positive rate fp_prob; it begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, a key is forgotten when it is older than that, at most a part (keep divided by slices) later, and capacity is how many keys come in that time; unlogged: nothing is written ahead, and it is empty after a crash; seed of the hashes: random';
+COMMENT ON FUNCTION bloom_set_create(text, float8, float8, interval, int, boolean, boolean, bigint) IS 'make the table of a set with false-positive rate fp_prob; the set begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, it forgets a key at that age, at most keep divided by slices later, and capacity is the number of keys in that time; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default';
 
 -- not STRICT, these: a null set is an error, a null key gives null
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already, or, at the rate of the set, seems so';
+COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already, or seems so, at the rate of the set';
 
 CREATE FUNCTION bloom_set_add_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_add_all(regclass, anycompatiblearray, timestamptz) IS 'add all elements of an array that are not null to a set; the result are those that were new, in order, each once';
+COMMENT ON FUNCTION bloom_set_add_all(regclass, anycompatiblearray, timestamptz) IS 'add all elements of an array that are not null to a set; the result is an array of those that were new, in their order, each once';
 
 CREATE FUNCTION bloom_set_contains(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
@@ -1005,16 +1005,16 @@ COMMENT ON FUNCTION bloom_set_contains_any(regclass, anycompatiblearray, timesta
 CREATE FUNCTION bloom_set_missing(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz) IS 'the elements that are certainly not in the set, in order, as often as they come; without nulls';
+COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz) IS 'the elements that are certainly not in the set, in their order, with repeats, without nulls';
 
 CREATE FUNCTION bloom_set_expire(set regclass, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway; the result is their number; a time that is ahead of the clock by more than a slice is error 22023';
+COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway, and return their number; a time that is ahead of the clock by more than a slice is error 22023';
 
 CREATE FUNCTION bloom_set_dedup() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
-COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger BEFORE INSERT FOR EACH ROW with the arguments (''set'', ''column'' [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema is looked for in that of the table; rows with a null key are kept';
+COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger BEFORE INSERT FOR EACH ROW with the arguments (''set'', ''column'' [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema must be in the schema of the table; rows with a null key stay';
 
 CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 								 OUT capacity bigint, OUT fp_prob float8,
@@ -1024,7 +1024,7 @@ CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog
 								 OUT grow boolean, OUT seed bigint)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked, length, capacity and rate of a time slice, number of shards in the first generation; the oldest time slice that is not forgotten; whether it grows, and its seed';
+COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked; length, capacity and rate of a time slice; number of shards in the first generation; the oldest live time slice; whether it grows; its seed';
 
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 							   OUT slice timestamptz, OUT key_type text,
@@ -1033,7 +1033,7 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 							   OUT generations int)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, shards in the first generation, bytes (on disk for the whole set), and how many generations it has grown to';
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, shards in the first generation, bytes (on disk for the whole set), and number of generations';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS
@@ -1104,7 +1104,7 @@ COMMENT ON FUNCTION counting_bloom_add(counting_bloom, anycompatible) IS 'the fi
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION counting_bloom_remove(filter counting_bloom, key anycompatible) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION counting_bloom_remove(counting_bloom, anycompatible) IS 'the filter with the key once less; unchanged, if the key is null or certainly absent; a key that was never added but tests as present takes from the counts of others, which may then be denied: the function cannot know, so remove only keys that were added';
+COMMENT ON FUNCTION counting_bloom_remove(counting_bloom, anycompatible) IS 'the filter without one occurrence of the key; unchanged if the key is null or certainly absent; removing a key that was never added but tests as present subtracts from the counts of other keys, which the filter may then deny: the function cannot notice this, so remove only keys that were added';
 
 -- not STRICT; a null array leaves the filter as it is
 CREATE FUNCTION counting_bloom_add_all(filter counting_bloom, keys anycompatiblearray) RETURNS counting_bloom
@@ -1122,7 +1122,7 @@ COMMENT ON FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) IS 'the f
 
 CREATE FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) IS 'the first filter without what the second holds; a count of 15 stays, and any other must suffice, else error 22003; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) IS 'the first filter without what the second holds; a count of 15 stays; any other that is too small is error 22003; filters of different shapes or key types are error 42804';
 
 CREATE OPERATOR + (
 	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = counting_bloom_sum,
@@ -1149,7 +1149,7 @@ COMMENT ON FUNCTION _counting_bloom_contained(anycompatible, counting_bloom) IS 
 
 CREATE FUNCTION counting_bloom_count(filter counting_bloom, key anycompatible) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION counting_bloom_count(counting_bloom, anycompatible) IS 'how often the key is in the filter, or a larger number: 0 (certainly absent) to 15, which stands for any larger one';
+COMMENT ON FUNCTION counting_bloom_count(counting_bloom, anycompatible) IS 'how often the key is in the filter, at most: 0 (certainly absent) to 15, which stands for 15 or more';
 
 CREATE OPERATOR @> (
 	LEFTARG = counting_bloom, RIGHTARG = anycompatible, FUNCTION = counting_bloom_contains,
@@ -1229,7 +1229,7 @@ CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob flo
 	SFUNC = _counting_bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _counting_bloom_agg_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting filter of the keys, each as often as it came (15 stands for any larger number), for capacity distinct keys at false-positive rate fp_prob, as by counting_bloom_empty; capacity and fp_prob are those of the first row of each group; a WARNING when there were more keys';
+COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting filter of the keys, each as often as it is there (15 stands for 15 or more), for capacity distinct keys at false-positive rate fp_prob, as by counting_bloom_empty; capacity and fp_prob are those of the first row of each group; a WARNING if there are more keys';
 
 CREATE AGGREGATE counting_bloom_agg(key int2, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_int2, STYPE = counting_bloom, SSPACE = 512,

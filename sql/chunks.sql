@@ -80,7 +80,7 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 SELECT damage(0, 'x') AS magic;
-SELECT damage(8, '\xffffffffffffffff') ~ '^22023 chunk 0 is of another Bloom filter: ' AS hash;
+SELECT damage(8, '\xffffffffffffffff') ~ '^22023 chunk 0 belongs to another Bloom filter: ' AS hash;
 SELECT damage(16, '\xffffffffffffffff') AS length;
 SELECT damage(16, '\x2b00000000000000') AS short_length;
 SELECT damage(24, '\xffffffffffffffff') AS "offset";

@@ -69,7 +69,7 @@ StateContext(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("%s is called outside of an aggregate",
 						get_func_name(fcinfo->flinfo->fn_oid)),
-				 errhint("Use bloom_add, bloom_union or bloom_intersect for single values.")));
+				 errhint("For single filters, use functions such as bloom_add or counting_bloom_add.")));
 	return context;
 }
 

@@ -325,17 +325,17 @@ AddChunk(Assembly *assembly, int32 seq, const Chunk *chunk)
 	if (chunk->hash != first->hash || chunk->length != first->length)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("chunk %d is of another Bloom filter", seq),
+				 errmsg("chunk %d belongs to another Bloom filter", seq),
 				 errdetail("One filter has " UINT64_FORMAT " bytes and the hash %016llx, the other has " UINT64_FORMAT " bytes and the hash %016llx.",
 						   first->length, (unsigned long long) first->hash,
 						   chunk->length, (unsigned long long) chunk->hash),
-				 errhint("Group the chunks by the filter that they are of.")));
+				 errhint("Group the chunks by the filter that they belong to.")));
 	if (chunk->bytes_per_chunk != first->bytes_per_chunk)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("chunk %d is of another division of the Bloom filter",
+				 errmsg("chunk %d belongs to another division of the Bloom filter",
 						seq),
-				 errdetail("It is of chunks with " UINT64_FORMAT " bytes of the filter, others are of chunks with " UINT64_FORMAT ".",
+				 errdetail("Its chunks have " UINT64_FORMAT " bytes of the filter each, the others' have " UINT64_FORMAT ".",
 						   chunk->bytes_per_chunk, first->bytes_per_chunk),
 				 errhint("Use the chunks of one call of bloom_chunks.")));
 	if (assembly->is_there[seq / 8] & (1 << (seq % 8)))

@@ -45,6 +45,13 @@ BloomBuiltinKeyType(Oid type)
 	return result;
 }
 
+/* How messages call a filter of each kind */
+static inline const char *
+BloomKindName(BloomKind kind)
+{
+	return kind == BLOOM_COUNTING ? "counting Bloom filter" : "Bloom filter";
+}
+
 extern BloomShape BloomShapeForCapacity(double capacity, double fp_prob,
 										int64 seed);
 extern void BloomCheckHashes(int32 hashes);

@@ -16,13 +16,6 @@
 
 #include "bloom_io.h"
 
-/* How people call a filter of each kind, beside its SQL name */
-static const char *
-KindName(BloomKind kind)
-{
-	return kind == BLOOM_COUNTING ? "counting Bloom filter" : "Bloom filter";
-}
-
 static const char *
 KindType(BloomKind kind)
 {
@@ -183,7 +176,7 @@ BloomFromBytes(const void *bytes, Size len, BloomKind kind)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary representation of a %s",
-						KindName(kind)),
+						BloomKindName(kind)),
 				 errdetail("%s", wrong),
 				 errhint("The bytes of a filter are those that the cast to bytea gives.")));
 	return PointerGetDatum(filter);

@@ -48,9 +48,12 @@ BloomCheckHasShape(const Bloom *filter)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("cannot add keys to a Bloom filter without a shape"),
-			 errdetail("The filter was aggregated from no rows, so that its size is not known."),
-			 errhint("Start from bloom_empty(capacity, fp_prob), or build the union with such a filter.")));
+			 errmsg("cannot add keys to a %s without a shape",
+					BloomKindName(BloomKindOf(filter))),
+			 errdetail("The filter was aggregated over no rows, so its size is not known."),
+			 BloomKindOf(filter) == BLOOM_COUNTING ?
+			 errhint("Start from counting_bloom_empty(capacity, fp_prob), or take the sum with such a filter.") :
+			 errhint("Start from bloom_empty(capacity, fp_prob), or take the union with such a filter.")));
 }
 
 /*
@@ -62,21 +65,23 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 {
 	BloomKeyType type_a = BloomKeyTypeOf(a);
 	BloomKeyType type_b = BloomKeyTypeOf(b);
+	const char *name = BloomKindName(BloomKindOf(a));
+	const char *unit = BloomKindOf(a) == BLOOM_COUNTING ? "counters" : "bits";
 
 	if (!BloomHasShape(a) || !BloomHasShape(b))
 		return;
 	if (!BloomShapeEquals(a, b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot combine Bloom filters of different shapes"),
-				 errdetail("One filter has " UINT64_FORMAT " bits, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " bits, %d hashes and seed " INT64_FORMAT ".",
-						   BloomBits(a), a->hashes, (int64) a->seed,
-						   BloomBits(b), b->hashes, (int64) b->seed),
+				 errmsg("cannot combine %ss of different shapes", name),
+				 errdetail("One filter has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ".",
+						   BloomBits(a), unit, a->hashes, (int64) a->seed,
+						   BloomBits(b), unit, b->hashes, (int64) b->seed),
 				 errhint("Build both filters with the same capacity, fp_prob and seed.")));
 	if (type_a.id != 0 && type_b.id != 0 && !BloomSameKeyType(&type_a, &type_b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot combine Bloom filters of different key types"),
+				 errmsg("cannot combine %ss of different key types", name),
 				 errdetail("One filter holds keys of type %s, the other of type %s.",
 						   BloomKeyTypeName(&type_a), BloomKeyTypeName(&type_b)),
 				 errhint("Cast the keys to one type when building the filters.")));
@@ -849,5 +854,5 @@ BloomWarnOverfull(const Bloom *filter)
 					   is_saturated ? "at least" : "about",
 					   BloomCardinality(filter), filter->capacity,
 					   BloomRateNow(filter), filter->fp_prob),
-			 errhint("Build the filter anew with a larger capacity; its keys cannot be moved to another.")));
+			 errhint("Rebuild the filter with a larger capacity; its keys cannot be moved to another filter.")));
 }

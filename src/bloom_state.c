@@ -949,7 +949,7 @@ BloomCheckCanMerge(const Bloom *other, BloomWhenFull when_full)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot collect the keys of a Bloom filter in bits form"),
-				 errdetail("An aggregate without a capacity sizes the filter for the keys at its end."),
+				 errdetail("An aggregate without a capacity sizes the filter at the end."),
 				 errhint("Use bloom_union_agg to combine filters.")));
 }
 

@@ -172,7 +172,7 @@ GetParams(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fp_prob %g is out of range for a set of %d slices",
 						params.fp_prob, params.slices),
-				 errdetail("Each of %d live time slices would have to have fp_prob %.3g; at least %.3g can be had.",
+				 errdetail("Each of %d live time slices would need fp_prob %.3g; the smallest possible is %.3g.",
 						   params.slices + 1, BloomSetSliceRate(&params),
 						   BloomMinFpProb())));
 
@@ -199,7 +199,7 @@ GetNewTable(const text *name, Oid *schema)
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("invalid name syntax"),
 				 errdetail("The name of the set is \"%s\".", raw),
-				 errhint("A name with other characters than lower-case letters, digits and underscores stands in double quotes, as in '\"my-set\"' or 'my_schema.\"My Set\"'.")));
+				 errhint("Put a name with other characters than lower-case letters, digits and underscores in double quotes, as in '\"my-set\"' or 'my_schema.\"My Set\"'.")));
 	table = makeRangeVarFromNameList(textToQualifiedNameList((text *) name));
 	*schema = RangeVarGetCreationNamespace(table);
 	return table;
@@ -500,7 +500,7 @@ bloom_set_expire(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("time %s is ahead of the clock",
 						timestamptz_to_str(at)),
-				 errdetail("What is too old by that time is still remembered by the clock.")));
+				 errdetail("By the clock, the set must still remember keys that are too old by that time.")));
 	if (!table.set.params.keeps_all)
 	{
 		BloomSetBegin(&table);

@@ -707,7 +707,7 @@ BloomSetWarn(const BloomSetCall *call)
 		ereport(WARNING,
 				(errmsg("Bloom set \"%s\" cannot grow any more", name),
 				 errdetail("It has %d generations.", set->generations),
-				 errhint("bloom_set_info tells the rate of false positives. Make a set of a larger capacity.")));
+				 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity.")));
 		return true;
 	}
 	if (call->shards_written == 0)
@@ -726,7 +726,7 @@ BloomSetWarn(const BloomSetCall *call)
 					   call->keys_written / expected,
 					   BloomSetSliceCapacity(&set->params),
 					   set->params.keeps_all ? "is" : "has each time slice"),
-			 errhint("bloom_set_info tells the rate of false positives. Make a set of a larger capacity, or one that grows.")));
+			 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity, or one that grows.")));
 	return true;
 }
 

@@ -282,7 +282,7 @@ NotASet(BloomSetTable *table, const char *wrong, bool lacks_default)
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table->rel)),
 												RelationGetRelationName(table->rel)),
 					 lost) :
-			 errhint("A set is a table that bloom_set_create has made, and that was left as it was made.")));
+			 errhint("A set is a table that bloom_set_create made and nobody has changed.")));
 }
 
 /*
