@@ -18,6 +18,9 @@ set yrange [0:*]
 set key outside right top Left reverse samplen 2 spacing 1.3
 set lmargin 9
 
+drawn = 0
+array colours[8] = ["#3b7d4f", "#2f6db3", "#7fb58d", "#9a6b3f", "#7a8594", "#b0b8c1", "#54606c", "#c9a14a"]
+
 if (picture eq "build") {
 	set title "To build a filter of n keys"
 	set xlabel "distinct keys n"
@@ -34,6 +37,8 @@ if (picture eq "dedup") {
 	set ylabel "seconds for 10^6 rows"
 }
 if (picture eq "prefilter") {
+	colours[3] = "#9a6b3f"
+	colours[4] = "#7a8594"
 	set title "A semi-join with a tenth as many keys as rows, with a filter before it and without"
 	set xlabel "rows that match"
 	set ylabel "ns a row"
@@ -45,9 +50,6 @@ if (picture eq "memory") {
 	set xlabel "rows n, one in twenty a repeat"
 	set ylabel "MB"
 }
-
-drawn = 0
-array colours[8] = ["#3b7d4f", "#2f6db3", "#7fb58d", "#9a6b3f", "#7a8594", "#b0b8c1", "#54606c", "#c9a14a"]
 
 if (picture eq "rate") {
 	unset logscale x
