@@ -42,11 +42,14 @@ my $questions = q{
 	SELECT count(*) FROM generate_series(1, 1000) AS i WHERE bloom_set_contains('visited', i);
 	SELECT bloom_set_add('visited', 1)};
 my $answers = $old->safe_psql('postgres', $questions);
+my $checksums = $old->safe_psql('postgres', 'SHOW data_checksums');
 $old->stop;
 
 my $new = $there eq $here ? PostgreSQL::Test::Cluster->new('new')
   : PostgreSQL::Test::Cluster->new('new', install_path => ($there =~ s{/bin/?$}{}r));
-$new->init;
+# from 18 on, initdb turns checksums on, and pg_upgrade wants them as they were
+my @as_before = $checksums eq 'off' && `$there/initdb --help` =~ /--no-data-checksums/ ? ('--no-data-checksums') : ();
+$new->init(extra => \@as_before);
 my $scratch = $new->basedir;
 chdir $scratch or die "$scratch: $!";
 command_ok(
