@@ -151,7 +151,6 @@ lacks() {
         clang) [ -z "$(find_clang)" ] ;;
         binutils) ! command -v nm >/dev/null ;;
         debhelper) ! command -v dh >/dev/null ;;
-        dpkg-dev) ! command -v dpkg-buildpackage >/dev/null ;;
         postgresql-all) ! dpkg -s "$1" >/dev/null 2>&1 ;;
         perl) ! command -v prove >/dev/null ;;
         *) ! command -v "$1" >/dev/null ;;
