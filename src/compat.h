@@ -34,6 +34,18 @@
 	(pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK)
 #endif
 
+/*
+ * Before PostgreSQL 16, the walkers of trees are declared without parameters,
+ * which since C23 means that they take none.
+ */
+#if PG_VERSION_NUM < 160000
+#include "nodes/nodeFuncs.h"
+#define expression_tree_walker(node, walker, context) \
+	expression_tree_walker(node, (bool (*) ()) (walker), context)
+#define query_tree_walker(query, walker, context, flags) \
+	query_tree_walker(query, (bool (*) ()) (walker), context, flags)
+#endif
+
 /* The snapshot for TOAST tables, in this space where the server wants one */
 #include "access/toast_internals.h"
 static inline Snapshot
