@@ -9,3 +9,5 @@ SELECT count(*), max(ts), max(usr), max(ad), max(length(url)) FROM dedup_wide WH
 SELECT count(*), max(ts), max(usr), max(ad), max(length(url)) FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY ts) AS n FROM dedup_wide) AS e WHERE n = 1;
 -- against: DISTINCT ON (id) ... ORDER BY id, ts | at most 0.33
 SELECT count(*), max(ts), max(usr), max(ad), max(length(url)) FROM (SELECT DISTINCT ON (id) * FROM dedup_wide ORDER BY id, ts) AS e;
+-- against: the scan, the floor
+SELECT count(*), max(ts), max(usr), max(ad), max(length(url)) FROM dedup_wide;
