@@ -64,12 +64,19 @@ BloomMulHigh(uint64 a, uint64 bits)
 #endif
 }
 
+/* Step the sequence, and give the new number. */
+static inline uint64
+BloomNextNumber(uint64 *a)
+{
+	*a = *a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
+	return *a;
+}
+
 /* Step the sequence, and give the position of the new number. */
 static inline uint64
 BloomNextPosition(uint64 *a, uint64 bits)
 {
-	*a = *a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
-	return BloomMulHigh(*a, bits);
+	return BloomMulHigh(BloomNextNumber(a), bits);
 }
 
 /* One bit, as 0 or 1. */

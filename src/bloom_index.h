@@ -55,13 +55,14 @@ extern Size BloomIndexSize(uint64 nkeys);
 static inline uint64
 BloomSievePlace(uint64 nkeys, uint64 hash, uint64 *mask)
 {
-	uint64		a = hash * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
-	uint64		b = a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
+	uint64		a = hash;
+	uint64		place = BloomNextPosition(&a, BLOOM_SIEVE_WORDS(nkeys));
+	uint64		bits = BloomNextNumber(&a);
 
-	*mask = UINT64CONST(1) << (b >> 58) |
-		UINT64CONST(1) << ((b >> 52) & 63) |
-		UINT64CONST(1) << ((b >> 46) & 63);
-	return BloomMulHigh(a, BLOOM_SIEVE_WORDS(nkeys));
+	*mask = UINT64CONST(1) << (bits >> 58) |
+		UINT64CONST(1) << ((bits >> 52) & 63) |
+		UINT64CONST(1) << ((bits >> 46) & 63);
+	return place;
 }
 
 /*

@@ -55,10 +55,8 @@ BloomSetLines(uint64 *words, uint64 nlines, int lines, int hashes,
 		while (left > 0)
 		{
 			int			n = Min(left, BLOOM_LINE_POSITIONS);
-			uint64		positions;
+			uint64		positions = BloomNextNumber(&a);
 
-			a = a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
-			positions = a;
 			left -= n;
 			while (n-- > 0)
 			{
@@ -70,7 +68,7 @@ BloomSetLines(uint64 *words, uint64 nlines, int lines, int hashes,
 				positions <<= 9;
 			}
 		}
-		a = a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
+		(void) BloomNextNumber(&a);
 	}
 	return fresh != 0;
 }

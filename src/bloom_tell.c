@@ -96,10 +96,10 @@ Grow(BloomTeller *teller)
 }
 
 /*
- * How to have this rate in lines?
+ * The lines and hashes for this rate.
  *
- * The answer takes some thousand roundings of e^x, and partitions of a window
- * ask all the same: so the last one is kept.
+ * They take thousands of exponentials to find, and all partitions of a window
+ * ask for the same: so the last answer is kept.
  */
 static BloomLineParams
 LinesFor(double fp_prob)
@@ -109,8 +109,11 @@ LinesFor(double fp_prob)
 
 	if (fp_prob != last_fp_prob)
 	{
-		if (!BloomBestLines(fp_prob, &last))
+		BloomLineParams params;
+
+		if (!BloomBestLines(fp_prob, &params))
 			elog(ERROR, "no lines for a false-positive rate of %g", fp_prob);
+		last = params;
 		last_fp_prob = fp_prob;
 	}
 	return last;

@@ -112,8 +112,8 @@ test_filter(uint64 capacity, double fp_prob)
 
 			memcpy(copy + place, words + place, BLOOM_LINE_BITS / 8);
 			for (int i = 0; i < params.hashes; i += BLOOM_LINE_POSITIONS)
-				a = a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
-			a = a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
+				(void) BloomNextNumber(&a);
+			(void) BloomNextNumber(&a);
 		}
 	}
 	snprintf(name, sizeof(name),
