@@ -102,23 +102,23 @@ KINDS = [
          'timestamp with time zone', 'timestamptz', overload='timestamptz'),
     Kind('time', 'time', "('00:00'::time + {i} * interval '1 second')", 'time without time zone', 'time'),
     Kind('bool', 'bool', '({i} % 2 = 0)', 'boolean', 'bool', size=2),
-    Kind('mood', 'mood', "(enum_range(NULL::mood))[1 + {i} % 3]", 'enum', 'mood', size=3),
-    Kind('array', 'int4[]', 'ARRAY[{i}, 0, {i} + 1]::int4[]', 'int4[]', 'array'),
-    Kind('range', 'int4range', "int4range({i}, {i} + 2)", 'int4range', 'range'),
+    Kind('mood', 'mood', "(enum_range(NULL::mood))[1 + {i} % 3]", 'enum mood', 'mood', size=3),
+    Kind('array', 'int4[]', 'ARRAY[{i}, 0, {i} + 1]::int4[]', 'int8[]', 'array'),
+    Kind('range', 'int4range', "int4range({i}, {i} + 2)", 'range int4range', 'range'),
     Kind('inet', 'inet', "('10.0.0.0'::inet + {i})", 'inet', 'inet'),
     Kind('interval', 'interval', "({i} * interval '1 hour')", 'interval', 'interval'),
     Kind('jsonb', 'jsonb', """jsonb_build_object('key', {i})""", 'jsonb', 'jsonb'),
-    Kind('pair', 'pair', "ROW({i}, 'key ' || {i})::pair", 'record', 'pair'),
+    Kind('pair', 'pair', "ROW({i}, 'key ' || {i})::pair", '(int8,text)', 'pair'),
     Kind('packed', 'int8[]', 'ARRAY[({i}::int8 << 32) | 7]::int8[]', 'int8[]', 'packed'),
     Kind('words', 'text[]', "ARRAY['key ' || {i}, NULL]::text[]", 'text[]', 'words'),
     Kind('spans', 'tstzrange', "tstzrange('2000-01-01 00:00+00', '2000-01-01 00:00+00'::timestamptz + {i} * interval '1 s')",
-         'tstzrange', 'spans'),
+         'range tstzrange', 'spans'),
     Kind('lsn', 'pg_lsn', "(to_hex({i}) || '/7')::pg_lsn", 'pg_lsn', 'lsn'),
-    Kind('timetz', 'timetz', "('00:00:00+00'::timetz + {i} * interval '1 s')", 'timetz', 'timetz'),
+    Kind('timetz', 'timetz', "('00:00:00+00'::timetz + {i} * interval '1 s')", 'time with time zone', 'timetz'),
     Kind('money', 'money', '({i}::numeric::money)', 'money', 'money'),
-    Kind('varbit', 'varbit', "({i}::bit(32)::varbit)", 'varbit', 'varbit'),
+    Kind('varbit', 'varbit', "({i}::bit(32)::varbit)", 'bit varying', 'varbit'),
     Kind('moods', 'mood[]', "ARRAY[(enum_range(NULL::mood))[1 + {i} % 3]]", 'enum mood[]', 'moods', size=3),
-    Kind('pairs', 'pair[]', "ARRAY[ROW({i}, 'key ' || {i})::pair]", 'pair[]', 'pairs'),
+    Kind('pairs', 'pair[]', "ARRAY[ROW({i}, 'key ' || {i})::pair]", '(int8,text)[]', 'pairs'),
     Kind('positive', 'positive', '({i} + 100000)::positive', 'bigint', 'positive'),
 ]
 KIND = {kind.name: kind for kind in KINDS}
@@ -501,9 +501,11 @@ class World:
         if filter is None:
             self.check('null', row[0])
             return
-        (null, _, bits, hashes, _, _, _, keys, rate, fill, _, form,
+        (null, key_type, bits, hashes, _, _, _, keys, rate, fill, _, form,
          cardinality, fp_prob, empty) = row
         self.check('not null', not null)
+        if filter.keys and filter.key_type:
+            self.check('key type', key_type == filter.key_type, key_type, filter.key_type)
         n = len(filter.keys)
         self.check('cardinality', keys == cardinality, keys, cardinality)
         self.check('rate', rate == fp_prob, rate, fp_prob)
@@ -1648,6 +1650,14 @@ class Runner:
                     fails(best.program[:i] + [tuple(operation)] + best.program[i + 1:])
         self.failure = best
 
+    def check_kinds(self):
+        """The server has the key types that the models have."""
+        for kind in KINDS:
+            (key_type,), = self.server.execute(
+                f'SELECT (bloom_info(bloom_agg({kind.expression.format(i=0)}))).key_type')
+            if key_type != kind.key_type:
+                raise Wrong(f'key type of {kind.name}: {key_type}, {kind.key_type}')
+
     def tour(self, seed):
         """Every operation several times, so that also a short run has been everywhere."""
         number = random.Random(seed)
@@ -1747,6 +1757,7 @@ def main():
         if arguments.program:
             runner.run(json.loads(arguments.program))
             return 0
+        runner.check_kinds()
         if arguments.programs is None:
             runner.end = began + arguments.seconds
         while True:
