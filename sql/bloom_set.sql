@@ -37,6 +37,7 @@ SELECT bloom_set_add('visited', '1'::text);
 SELECT bloom_set_add_all('visited', ARRAY['7', '8', '9']);
 SELECT bloom_set_contains('visited', 1.0);
 SELECT bloom_set_contains_all('visited', ARRAY[now()]);
+SELECT bloom_set_missing('visited', ARRAY[(1, 'a'), ROW(2)]);
 
 -- capacity, rate and what it holds
 SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now < 1e-15 AS exact_yet, shards

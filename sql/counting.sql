@@ -163,12 +163,14 @@ SELECT 'x'::counting_bloom;
 -- The wrong parameters, types and shapes are errors.
 SELECT counting_bloom_empty(0);
 SELECT counting_bloom_empty(1000, 2);
+SELECT counting_bloom_empty(0.01, 1000);
 SELECT counting_bloom_empty(107374183);
 SELECT (counting_bloom_info(counting_bloom_empty(107374182))).counters;
 SELECT f @> 'a'::text FROM counting WHERE name = 'keys';
 SELECT counting_bloom_add(f, 'a'::text) FROM counting WHERE name = 'keys';
 SELECT counting_bloom_remove(f, 'a'::text) FROM counting WHERE name = 'keys';
 SELECT counting_bloom_count(f, 'a'::text) FROM counting WHERE name = 'keys';
+SELECT counting_bloom_add_all(counting_bloom_empty(1000), ARRAY[(1, 'a'), ROW(2)]);
 SELECT counting_bloom_add(f, point(1, 1)) FROM counting WHERE name = 'keys';
 SELECT counting_bloom_empty(1000) + counting_bloom_empty(2000);
 SELECT counting_bloom_empty(1000) - counting_bloom_empty(1000, 0.01, 5);

@@ -56,7 +56,8 @@ BloomHashArrayArg(FunctionCallInfo fcinfo, const Bloom *filter, BloomUse use)
 	BloomKeyType has = BloomKeyTypeOf(filter);
 
 	return BloomHashArray(&BloomGetCallSite(fcinfo, 1, true)->hasher,
-						  PG_GETARG_ARRAYTYPE_P(1), &has, filter->seed, use);
+						  PG_GETARG_ARRAYTYPE_P(1), BloomHolderOf(filter),
+						  &has, filter->seed, use);
 }
 
 /*

@@ -145,7 +145,7 @@ BloomFetchSlice(Datum stored, Size offset, Size len, void *out)
 	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(stored),
 							   (int32) (offset - VARHDRSZ), (int32) len);
 	if (VARSIZE_ANY_EXHDR(slice) != len)
-		elog(ERROR, "unexpected end of a stored Bloom filter");
+		elog(ERROR, "unexpected end of a stored filter");
 	memcpy(out, VARDATA_ANY(slice), len);
 	pfree(slice);
 }

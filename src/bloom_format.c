@@ -42,14 +42,14 @@ BloomShapeForCapacity(double capacity, double fp_prob, int64 seed)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity %g and fp_prob %g are in the wrong order",
 						capacity, fp_prob),
-				 errhint("The number of keys comes first, then the rate: bloom_agg(key, capacity, fp_prob), bloom_empty(capacity, fp_prob).")));
+				 errhint("The number of keys comes first, then the rate: (capacity, fp_prob).")));
 	if (!BloomBestParams(fp_prob, &params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fp_prob %g is out of range", fp_prob),
 				 errdetail("fp_prob must be at least %.3g, which takes %d bits per key, and less than 1.",
 						   BloomMinFpProb(), BLOOM_MAX_BITS_PER_KEY),
-				 errhint("A rate of one percent is 0.01. To name a capacity as well: bloom_agg(key, capacity, fp_prob), bloom_empty(capacity, fp_prob).")));
+				 errhint("A rate of one percent is 0.01. To name a capacity as well, put it before the rate: (capacity, fp_prob).")));
 	/* not NaN, either */
 	if (!(capacity >= 1 && capacity <= BLOOM_MAX_CAPACITY))
 		ereport(ERROR,

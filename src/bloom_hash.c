@@ -383,8 +383,8 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
  *		What BloomHashKey does, for keys that are to have this key type.
  */
 uint64
-BloomHashKeyAs(BloomHasher *hasher, Datum key, const BloomKeyType *has,
-			   uint64 seed, BloomUse use)
+BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
+			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
 	uint64		hash = 0;
 
@@ -400,7 +400,7 @@ BloomHashKeyAs(BloomHasher *hasher, Datum key, const BloomKeyType *has,
 	else if (IsNumber(has) && IsNumber(&hasher->key_type) &&
 			 HashAsOtherNumber(hasher, key, has->id, seed, use, &hash))
 		return hash;
-	BloomKeyTypeMismatch(has, &hasher->key_type);
+	BloomKeyTypeMismatch(holder, has, &hasher->key_type);
 	return hash;
 }
 
@@ -417,8 +417,8 @@ BloomHashKeyAs(BloomHasher *hasher, Datum key, const BloomKeyType *has,
  * An array without elements that count is of any type.
  */
 BloomArrayKeys
-BloomHashArray(BloomHasher *hasher, ArrayType *array, const BloomKeyType *has,
-			   uint64 seed, BloomUse use)
+BloomHashArray(BloomHasher *hasher, ArrayType *array, BloomHolder holder,
+			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
 	BloomArrayKeys result = {0};
 	bool	   *nulls;
@@ -440,7 +440,8 @@ BloomHashArray(BloomHasher *hasher, ArrayType *array, const BloomKeyType *has,
 		CHECK_FOR_INTERRUPTS();
 		result.keys[result.nkeys] = result.keys[i];
 		result.hashes[result.nkeys] =
-			BloomHashKeyAs(hasher, result.keys[i], &result.key_type, seed, use);
+			BloomHashKeyAs(hasher, result.keys[i], holder, &result.key_type,
+						   seed, use);
 		if (result.key_type.id == 0)
 			result.key_type = BloomCopyKeyType(&hasher->key_type);
 		result.nkeys++;

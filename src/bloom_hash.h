@@ -42,10 +42,11 @@ extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array
 							   Size size);
 extern uint64 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed);
 extern uint64 BloomHashKeyAs(BloomHasher *hasher, Datum key,
-							 const BloomKeyType *has, uint64 seed,
-							 BloomUse use);
+							 BloomHolder holder, const BloomKeyType *has,
+							 uint64 seed, BloomUse use);
 
 extern BloomArrayKeys BloomHashArray(BloomHasher *hasher, ArrayType *array,
+									 BloomHolder holder,
 									 const BloomKeyType *has, uint64 seed,
 									 BloomUse use);
 extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
@@ -136,7 +137,8 @@ BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
 			   hasher->key_type.words == 0))
 		return BloomHashDatum(hasher, key, filter->seed);
 	has = BloomKeyTypeOf(filter);
-	return BloomHashKeyAs(hasher, key, &has, filter->seed, use);
+	return BloomHashKeyAs(hasher, key, BloomHolderOf(filter), &has,
+						  filter->seed, use);
 }
 
 /*

@@ -427,18 +427,18 @@ BloomTextIsKeyType(Oid collation)
 	return CollationIsDeterministic(collation);
 }
 
-/*
- * BloomIsFilterType
- *		Is this one of our types, or a domain over it?
- *
- * They have no fixed OID, and their names and schema may be anybody's.  But no
- * other type has our output functions.
- */
 extern PGDLLEXPORT Datum _bloom_out(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum _counting_bloom_out(PG_FUNCTION_ARGS);
 
-bool
-BloomIsFilterType(Oid type)
+/*
+ * The output function of a type, or of the one that it is a domain over; NULL
+ * for those that are not ours anyway.
+ *
+ * Our types have no fixed OID, and their names and schema may be anybody's.
+ * But no other type has our output functions.
+ */
+static PGFunction
+OutputFunction(Oid type)
 {
 	Oid			base = getBaseType(type);
 	Oid			output;
@@ -446,11 +446,22 @@ BloomIsFilterType(Oid type)
 	FmgrInfo	flinfo;
 
 	if (base < FirstNormalObjectId || get_typtype(base) != TYPTYPE_BASE)
-		return false;
+		return NULL;
 	getTypeOutputInfo(base, &output, &is_varlena);
 	fmgr_info(output, &flinfo);
-	return flinfo.fn_addr == _bloom_out ||
-		flinfo.fn_addr == _counting_bloom_out;
+	return flinfo.fn_addr;
+}
+
+/*
+ * BloomIsFilterType
+ *		Is this one of our types, or a domain over it?
+ */
+bool
+BloomIsFilterType(Oid type)
+{
+	PGFunction	output = OutputFunction(type);
+
+	return output == _bloom_out || output == _counting_bloom_out;
 }
 
 static void
@@ -458,6 +469,11 @@ ReportObstacle(const Obstacle *obstacle)
 {
 	if (obstacle->no_collation)
 		CheckCollation(InvalidOid);
+	if (OutputFunction(obstacle->type) == _counting_bloom_out)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a counting Bloom filter is not a key"),
+				 errhint("To compare two filters, use bloom_superset(filter::bloom, filter::bloom); to merge filters, use counting_bloom_sum_agg(filter).")));
 	if (BloomIsFilterType(obstacle->type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -118,19 +118,30 @@ CastTo(const BloomKeyType *key_type, bool is_parameter)
 
 /*
  * BloomKeyTypeMismatch
- *		The error of a key that is of another type than the filter's keys.
+ *		The error of a key that is of another type than the holder's keys.
  */
 void
-BloomKeyTypeMismatch(const BloomKeyType *has, const BloomKeyType *key_type)
+BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
+					 const BloomKeyType *key_type)
 {
+	static const char *const names[] = {
+		[BLOOM_HOLDER_FILTER] = "Bloom filter",
+		[BLOOM_HOLDER_COUNTING] = "counting Bloom filter",
+		[BLOOM_HOLDER_SET] = "Bloom set"
+	};
+	bool		is_text = key_type->id == TEXTOID;
+	char	   *cast = CastTo(has, is_text);
+
+	cast = psprintf(holder == BLOOM_HOLDER_SET ?
+					"bloom_set_add(set, %s)" : "filter @> %s", cast);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("key type %s does not match the Bloom filter's key type %s",
-					BloomKeyTypeName(key_type), BloomKeyTypeName(has)),
+			 errmsg("key type %s does not match the %s's key type %s",
+					BloomKeyTypeName(key_type), names[holder],
+					BloomKeyTypeName(has)),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
-			 key_type->id == TEXTOID ?
-			 errhint("An untyped literal or parameter counts as text. Cast it, as in filter @> %s.",
-					 CastTo(has, true)) :
-			 errhint("Cast the key, as in filter @> %s.",
-					 CastTo(has, false))));
+			 is_text ?
+			 errhint("An untyped literal or parameter counts as text. Cast it, as in %s.",
+					 cast) :
+			 errhint("Cast the key, as in %s.", cast)));
 }

@@ -12,9 +12,22 @@
 
 #include "bloom_layout.h"
 
+/* Whose keys they are, in messages */
+typedef enum BloomHolder
+{
+	BLOOM_HOLDER_FILTER,
+	BLOOM_HOLDER_COUNTING,
+	BLOOM_HOLDER_SET
+} BloomHolder;
+
+/* Those of a filter */
+#define BloomHolderOf(filter) \
+	(BloomKindOf(filter) == BLOOM_COUNTING ? BLOOM_HOLDER_COUNTING : \
+	 BLOOM_HOLDER_FILTER)
+
 extern char *BloomNameForPeople(const char *name);
 extern char *BloomKeyTypeName(const BloomKeyType *key_type);
-extern void BloomKeyTypeMismatch(const BloomKeyType *has,
+extern void BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 								 const BloomKeyType *key_type);
 
 #endif							/* BLOOM_KEY_TYPE_H */

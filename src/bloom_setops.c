@@ -849,7 +849,8 @@ BloomWarnOverfull(const Bloom *filter)
 	filter->count == BloomBits(filter);
 
 	ereport(WARNING,
-			(errmsg("Bloom filter holds more keys than its capacity"),
+			(errmsg("%s holds more keys than its capacity",
+					BloomKindName(BloomKindOf(filter))),
 			 errdetail("It holds %s %.0f keys, its capacity is " UINT64_FORMAT "; its false-positive rate is now %.3g, not %.3g.",
 					   is_saturated ? "at least" : "about",
 					   BloomCardinality(filter), filter->capacity,

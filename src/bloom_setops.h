@@ -47,11 +47,13 @@ extern bool BloomIsOverfull(const Bloom *filter);
 extern void BloomWarnOverfull(const Bloom *filter);
 
 /*
- * BloomCheckKeyType
- *		An error, unless the filter can hold keys of this key type.
+ * BloomCheckKeyTypeOf
+ *		An error, unless the filter, which is the holder or part of it, can hold
+ *		keys of this key type.
  */
 static inline void
-BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
+BloomCheckKeyTypeOf(BloomHolder holder, const Bloom *filter,
+					const BloomKeyType *key_type)
 {
 	if (likely(filter->key_type == key_type->id && key_type->words == 0))
 		return;
@@ -60,8 +62,14 @@ BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
 		BloomKeyType has = BloomKeyTypeOf(filter);
 
 		if (!BloomSameKeyType(&has, key_type))
-			BloomKeyTypeMismatch(&has, key_type);
+			BloomKeyTypeMismatch(holder, &has, key_type);
 	}
+}
+
+static inline void
+BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
+{
+	BloomCheckKeyTypeOf(BloomHolderOf(filter), filter, key_type);
 }
 
 /*

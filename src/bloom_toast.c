@@ -55,7 +55,7 @@ ChunkData(HeapTuple tuple, TupleDesc desc, Size *len)
 	DatumGetPointer(heap_getattr(tuple, CHUNK_DATA, desc, &isnull));
 
 	if (isnull || (VARATT_IS_EXTENDED(chunk) && !VARATT_IS_SHORT(chunk)))
-		elog(ERROR, "unexpected chunk of a stored Bloom filter");
+		elog(ERROR, "unexpected chunk of a stored filter");
 	*len = VARSIZE_ANY_EXHDR(chunk);
 	return (const uint8 *) VARDATA_ANY(chunk);
 }
@@ -131,7 +131,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 				break;
 			byte %= TOAST_MAX_CHUNK_SIZE;
 			if (byte >= len)
-				elog(ERROR, "unexpected end of a stored Bloom filter");
+				elog(ERROR, "unexpected end of a stored filter");
 			all_set = (data[byte] >> positions[ntested] * width % 8 &
 					   ((1 << width) - 1)) != 0;
 		}
@@ -143,7 +143,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	if (all_set && ntested < npositions)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg_internal("missing chunk number %d of a stored Bloom filter",
+				 errmsg_internal("missing chunk number %d of a stored filter",
 								 (int) ((offset + positions[ntested] * width / 8) / TOAST_MAX_CHUNK_SIZE))));
 	return all_set;
 }

@@ -322,7 +322,8 @@ AnswerAll(FunctionCallInfo fcinfo, bool add, BloomArrayKeys *array)
 		return NULL;
 	}
 	site = GetCallSite(fcinfo, true);
-	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1), &any,
+	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
+							BLOOM_HOLDER_SET, &any,
 							(uint64) table.set.params.seed, BLOOM_TO_ADD);
 
 	BloomSetBegin(&table);

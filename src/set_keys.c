@@ -274,7 +274,7 @@ CheckSetKeyType(BloomSetCall *call)
 	{
 		if (!BloomSetFindRow(call->table, BLOOM_SET_TYPE_SHARD, DT_NOBEGIN, &row))
 			return false;
-		BloomCheckKeyType(row.filter, call->key_type);
+		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, call->key_type);
 		call->knows_type = true;
 	}
 	return true;
@@ -287,7 +287,7 @@ LookInto(BloomSetCall *call, int generation, const Bloom *filter,
 {
 	if (IsPassedOver(filter))
 		return;
-	BloomCheckKeyType(filter, call->key_type);
+	BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, filter, call->key_type);
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		if ((i + 1) % KEYS_PER_INTERRUPT_CHECK == 0)
@@ -892,7 +892,7 @@ ReadShard(BloomSetCache *cache, CachedShard *entry, int generation,
 		entry->closed |= IsClosed(&table.set, generation, row.filter);
 		if (row.filter->count == 0)
 			continue;
-		BloomCheckKeyType(row.filter, key_type);
+		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, key_type);
 		KeepFilter(cache, entry, used, row.filter);
 		used += MAXALIGN(VARSIZE(row.filter));
 		nfilters++;
@@ -931,7 +931,8 @@ BloomSetTestCached(BloomSetCache *cache, uint64 hash,
 		for (int i = 0; i < entry->nfilters; i++)
 		{
 			/* the type of a key may differ from that of the last one */
-			BloomCheckKeyType((const Bloom *) filter, key_type);
+			BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, (const Bloom *) filter,
+								key_type);
 			if (BloomTestHash((const Bloom *) filter, hash))
 				return true;
 			filter += MAXALIGN(VARSIZE(filter));
