@@ -205,6 +205,10 @@ BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob)
  * the mean fill to the k-th, by k (k - 1) / 2 times the fill's variance over
  * its square, in second order; the variance is that of the occupancy problem
  * (W. Feller, vol. 1, IV.2).  This adds about one part in a hundred.
+ *
+ * With one hash, the mean over the lines is the rate of a filter in one piece,
+ * exactly.  It must not be larger by an error of rounding: the rate that
+ * best_params returns would then take twice the bits.
  */
 double
 BloomLineRate(double bits_per_key, int lines, int hashes)
@@ -216,6 +220,8 @@ BloomLineRate(double bits_per_key, int lines, int hashes)
 	double		rate = 0;
 	double		sum = 0;
 
+	if (lines == 1 && hashes == 1)
+		return BloomRate(bits_per_key, 1);
 	for (double j = floor(Max(mean - spread, 0)); j < most; j++)
 	{
 		double		weight = exp(j * log(mean) - mean - lgamma(j + 1));
