@@ -616,42 +616,6 @@ GrowTable(const Bloom *old)
 }
 
 /*
- * The same by reallocation, without a second table beside the first.
- */
-static Bloom *
-GrowOwnedTable(Bloom *state)
-{
-	BloomStateTail tail = *BloomStateTailOf(state);
-	uint64		old_slots = WordsOf(state);
-	uint64		slots = SlotsFor(state, state->count);
-	Size		size = SizeOf(state, slots, 0);
-	uint64	   *content = BloomKeyData(state);
-
-	(void) BloomTableSorted(content, old_slots, content);
-	state = repalloc_huge(state, size);
-	SET_VARSIZE(state, size);
-	*BloomStateTailOf(state) = tail;
-	content = BloomKeyData(state);
-
-	if (!BloomTableSpread(content, slots, state->count))
-	{
-		Size		nbytes = state->count * sizeof(uint64);
-		uint64	   *entries = MemoryContextAllocHuge(CurrentMemoryContext,
-													 nbytes);
-
-		memcpy(entries, content, nbytes);
-		memset(content, 0, slots * sizeof(uint64));
-		for (uint64 i = 0; i < state->count; i++)
-		{
-			BloomCheckInterrupts(i);
-			(void) BloomTableInsert(content, slots, entries[i]);
-		}
-		pfree(entries);
-	}
-	return state;
-}
-
-/*
  * A list with the content of a table, and room for at least so many hashes.
  */
 static Bloom *
@@ -732,8 +696,6 @@ MakeRoom(Bloom *state, bool tell, BloomWhenFull when_full)
 		oldcontext = SwitchToOwner(state);
 		grown = TableToList(state, 0);
 	}
-	else if (BloomStateIsOwned(state) && BloomStateTailOf(state)->secret != 0)
-		return GrowOwnedTable(state);
 	else
 	{
 		oldcontext = SwitchToOwner(state);

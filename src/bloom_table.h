@@ -9,8 +9,8 @@
  *
  * An empty slot is zero, which is no hash (bloom_hash.c).  An entry belongs
  * into the slot (entry * nslots) >> 64, or the next free one, cyclically.  So
- * the number of slots need not be a power of two, the slots are nearly in the
- * order of the entries, and growing reads and writes memory in sequence.
+ * the number of slots need not be a power of two, and the slots are nearly in
+ * the order of the entries.
  *
  * Entries
  * -------
@@ -125,7 +125,7 @@ BloomTableInsert(uint64 *slots, uint64 nslots, uint64 entry)
 
 /*
  * Write the entries of a table in ascending order to out, which has room for
- * them or is the table itself, and give their number.
+ * them, and give their number.
  *
  * Entries whose search passed the end of the table stand at its beginning;
  * they are the largest, so they are set aside to come last.  All others are
@@ -165,54 +165,6 @@ BloomTableSorted(const uint64 *slots, uint64 nslots, uint64 *out)
 		out[j] = entry;
 	}
 	return n;
-}
-
-/*
- * Make a table of the entries at the beginning of an array, which are
- * ascending, in the array itself.  What is behind them is overwritten.
- *
- * The entries are moved to the end of the array, and then, in order, each to
- * the first slot that is both free and no less than its own.  No slot is
- * written before it was read, as long as there are enough slots for those that
- * follow.  At the very end there may not be, so the last entries are set aside
- * and inserted in the usual way.  If that does not help either, the result is
- * false, and the entries are at the beginning of the array as before: there
- * are implausibly many large ones.
- */
-static inline bool
-BloomTableSpread(uint64 *slots, uint64 nslots, uint64 nentries)
-{
-	uint64		aside[BLOOM_TABLE_ASIDE];
-	uint64		naside = Min(nentries, BLOOM_TABLE_ASIDE);
-	uint64		n = nentries - naside;
-	uint64		start = nslots - nentries;
-	uint64		next = 0;
-
-	for (uint64 i = 0; i < n; i++)
-	{
-		next = Max(next, BloomTableHome(nslots, slots[i]));
-		if (next > start + i)
-			return false;
-		next++;
-	}
-
-	memcpy(aside, slots + n, naside * sizeof(uint64));
-	memmove(slots + start, slots, n * sizeof(uint64));
-	memset(slots, 0, start * sizeof(uint64));
-	memset(slots + start + n, 0, naside * sizeof(uint64));
-
-	next = 0;
-	for (uint64 i = 0; i < n; i++)
-	{
-		uint64		entry = slots[start + i];
-
-		slots[start + i] = 0;
-		next = Max(next, BloomTableHome(nslots, entry));
-		slots[next++] = entry;
-	}
-	for (uint64 i = 0; i < naside; i++)
-		(void) BloomTableInsert(slots, nslots, aside[i]);
-	return true;
 }
 
 #endif							/* BLOOM_TABLE_H */
