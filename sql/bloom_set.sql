@@ -39,6 +39,15 @@ SELECT bloom_set_contains('visited', 1.0);
 SELECT bloom_set_contains_all('visited', ARRAY[now()]);
 SELECT bloom_set_missing('visited', ARRAY[(1, 'a'), ROW(2)]);
 
+-- numbers of different types do not meet, unlike in a filter
+SELECT bloom_set_add('visited', 2::numeric);
+SELECT bloom_set_add_all('visited', ARRAY[2::float8]);
+SELECT bloom_set_create('decimals', 1000, seed => 0);
+SELECT bloom_set_add('decimals', 2::numeric);
+SELECT bloom_set_contains('decimals', 2);
+SELECT bloom_set_add('decimals', 2::float8);
+DROP TABLE decimals;
+
 -- capacity, rate and what it holds
 SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now < 1e-15 AS exact_yet, shards
 FROM bloom_set_info('visited');
