@@ -2,16 +2,16 @@
 -- click_dedup.sql
 --		Count clicks exactly once, though messages arrive twice.
 --
--- Messages about clicks come from a queue that delivers each at least once.
--- Some users click twice within seconds, and the page then sends its message
--- twice; and some messages are delivered again hours later.  A set that keeps
--- a day tells which messages are new, and a trigger drops the others.  In any database of a server that has
--- bloomtype installed:
+-- A queue delivers each message at least once.  If a user clicks twice within
+-- seconds, the page sends its message twice.  Other messages come again hours
+-- later.  Here, a set remembers the messages of a day, and a trigger drops those
+-- that it has seen.  Run it in any database of a server that has bloomtype
+-- installed:
 --
 --		psql -X -f examples/click_dedup.sql
 --
--- Everything is temporary.  Every number that is printed is computed here, and
--- at the end an error is raised if a promise was not kept.
+-- Everything is temporary.  The script computes every number that it prints,
+-- and ends with an error if a promise was not kept.
 --
 \set ON_ERROR_STOP on
 \set QUIET on
@@ -50,8 +50,8 @@ SELECT count(*) AS arrivals, count(DISTINCT id) AS messages,
 	   count(*) - count(DISTINCT id) AS repeats
 FROM arrival;
 
--- The set: about 33,000 messages a day; one in 10,000 may be lost; a day in
--- eight slices of three hours.  It would grow, if there were more.
+-- The set: about 33,000 messages a day, of which one in 10,000 may be lost.  It
+-- keeps a day, in eight slices of three hours.  With more messages, it grows.
 SELECT bloom_set_create('pg_temp.seen', 35000, 0.0001, keep => '1 day', seed => 0) \g /dev/null
 
 -- The table takes each message once: a trigger asks the set.  The clock is that
@@ -68,9 +68,9 @@ LANGUAGE sql AS $$
 	ORDER BY arrived
 $$;
 
--- Work off the queue.  Every tenth batch fails at first, after it was inserted:
--- what it added to the set is rolled back with the rows, and when the batch comes
--- again, its messages are as new as they were.
+-- Process all batches.  Every tenth fails at first, after its INSERT.  The
+-- rollback undoes what it added to the table and to the set.  So when the batch
+-- comes again, its messages are still new.
 DO $$
 DECLARE
 	batch int;
@@ -90,8 +90,8 @@ END
 $$;
 
 \echo
-\echo 'Counted once each, beside the exact answer.  No repeat was counted; a new message'
-\echo 'is lost where the set imagines that it has seen it, at most once in 10,000 times:'
+\echo 'The clicks that were counted, beside the exact answer.  No repeat was counted.  A'
+\echo 'new message is lost on a false positive of the set, at most one in 10,000:'
 \echo
 CREATE TEMP TABLE result AS
 SELECT ad, coalesce(c.clicks, 0) AS counted, e.clicks AS exact

@@ -2,8 +2,8 @@
 -- demo.sql
 --		What a Bloom filter does for a crawler, on real URLs.
 --
--- scripts/demo runs this in a cluster of its own.  By hand, in any database of
--- a server that has bloomtype installed, from the top of the checkout:
+-- scripts/demo runs this in a cluster of its own.  Or run it from the top of the
+-- checkout, in any database of a server that has bloomtype installed:
 --
 --		psql -X -f examples/demo.sql
 --
@@ -12,7 +12,7 @@
 -- on Debian's own hosts.  Many packages share a home page, as many links lead a
 -- crawler to the same page.
 --
--- All tables are temporary.  Every number that is printed is computed here.
+-- All tables are temporary.  The script computes every number that it prints.
 --
 \set ON_ERROR_STOP on
 \set QUIET on
@@ -52,9 +52,9 @@ FROM link \gset
 \echo
 \echo '(a) A crawler meets' :links_shown 'links, which lead to' :urls_shown 'different URLs.'
 \echo
-\echo 'It asks a filter about each link in turn, and fetches and adds what the filter'
-\echo 'does not hold.  No page is ever fetched twice.  A false positive loses a page:'
-\echo 'at the end at the rate asked for, and on the way there at a lower one.'
+\echo 'It tests each link against a filter.  If the link is not in, the crawler fetches'
+\echo 'the page and adds the link.  It never fetches a page twice.  A false positive'
+\echo 'loses a page: at the end at the rate asked for, before that at a lower rate.'
 \echo
 
 -- One crawl: the URLs that a filter of this capacity and fp_prob lets through.
@@ -139,9 +139,8 @@ ORDER BY n, bytes;
 --
 
 \echo '(c) A log has every link ten times.  How often were the pages of the GNU project'
-\echo 'visited?  Counting comes before the join, so that every visit is sorted, until a'
-\echo 'filter made of the few pages removes the others.  What the filter lets through in'
-\echo 'error, the join removes.'
+\echo 'visited?  The query counts before it joins, so it sorts every visit.  A filter of'
+\echo 'the few pages drops the other visits first.  The join drops the false positives.'
 \echo
 
 CREATE TEMP TABLE visit AS
@@ -193,8 +192,8 @@ SELECT 'a filter before a join changes no answer',
 -- (d) Union
 --
 
-\echo '(d) Two crawlers share the links.  The union of their filters is the filter that one'
-\echo 'crawler would have had, bit by bit; and a filter can tell how much is in it.'
+\echo '(d) Two crawlers share the links.  The union of their filters is, bit by bit, the'
+\echo 'filter that one crawler would have.  And a filter can tell how many keys it holds.'
 \echo
 
 CREATE TEMP TABLE half AS
@@ -239,8 +238,8 @@ FROM (SELECT avg(((SELECT whole FROM half) @> (url || '#' || i))::int)::float8 A
 -- (e) Sizing and inspection
 --
 
-\echo '(e) From the rate that you can bear to the shape: best_params, which reckons with'
-\echo 'the three digits of the table that everybody uses; and the size for these URLs.'
+\echo '(e) Name a rate, and best_params gives the shape: it uses the well-known table, with'
+\echo 'its three digits.  And the size for these URLs:'
 \echo
 
 SELECT pg_temp.percent(asked) AS "asked, %", bits_per_key, k,

@@ -3,27 +3,27 @@
 --		A filter of a column's keys that follows the table: insert, update,
 --		delete, truncate.
 --
--- A counting filter is kept by statement-level triggers, whose transition
--- tables tell which keys came and which went.  It is used to drop rows early,
--- by its cast to bloom, which takes a quarter of the room.  From the top of
--- the checkout, in any database of a server that has bloomtype installed:
+-- Triggers FOR EACH STATEMENT keep a counting filter: their transition tables
+-- tell which keys came and which went.  To drop rows early, queries test its
+-- cast to bloom, which takes a quarter of the room.  Run it from the top of the
+-- checkout, in any database of a server that has bloomtype installed:
 --
 --		psql -X -f examples/maintained_filter.sql
 --
--- Everything is in a schema of its own, maintained_filter, which is dropped at
--- the end, unless the psql variable keep is set.  At the end, an error is
--- raised if a promise was not kept.
+-- Everything is in the schema maintained_filter.  The script drops it at the
+-- end, unless you set the psql variable keep, and ends with an error if a
+-- promise was not kept.
 --
--- What to know before you take it over:
+-- Before you copy it, know this:
 --
---	 - Each statement writes the filter anew: a few kB for thousands of keys,
---	   5 MB for a million.  So it is for tables that change by many rows at a
---	   time.  Where single rows change all the time, collect them in a table of
---	   changes, and work that off now and then.
+--	 - Each statement writes the whole filter: a few kB for thousands of keys,
+--	   5 MB for a million.  So use it for tables that change by many rows at a
+--	   time.  If single rows change all the time, collect them in a table of
+--	   changes, and apply that now and then.
 --	 - The filter is one row: transactions that change the table wait for each
 --	   other, from their first statement to their end.  In isolation levels
 --	   above READ COMMITTED, one of two gets a serialization failure.
---	 - The triggers must see every change.  Who can disable them, or change
+--	 - The triggers must see every change.  Whoever can disable them, or change
 --	   the filter, can make it deny keys.
 --
 \set ON_ERROR_STOP on
@@ -113,7 +113,7 @@ UPDATE orders SET customer = 'new ' || id WHERE id BETWEEN 30001 AND 32000;
 DELETE FROM orders WHERE id < 0;
 
 \echo
-\echo The filter follows, without a look at the table:
+\echo The filter follows the table, and no query reads the table for that:
 SELECT (counting_bloom_info(filter)).keys AS keys_estimated,
 	   (SELECT count(DISTINCT customer) FROM orders) AS keys_there,
 	   pg_size_pretty((counting_bloom_info(filter)).bytes) AS counting,
@@ -131,7 +131,7 @@ SELECT 'customer ' || i AS name FROM generate_series(1, 100000) AS i;
 ANALYZE visitor;
 
 \echo
-\echo Most of those who are no customers are dropped before the join:
+\echo The filter drops most of those who are no customers before the join:
 SELECT count(*) AS visitors,
 	   count(*) FILTER (WHERE maybe) AS maybe_customers,
 	   count(*) FILTER (WHERE is_customer) AS customers,

@@ -4,9 +4,10 @@
     seq 1 10 | examples/make_filter.py int8 10 0.01 10 5
                                        type, capacity, fp_prob, bits per key, hashes
 
-Reads keys of type int8 or text, one a line, and prints the filter as text,
-for COPY or '...'::bloom.  SELECT * FROM best_params(fp_prob) says the bits per
-key and the hashes.  Needs the module xxhash (Debian: python3-xxhash).
+It reads keys of type int8 or text, one a line, and prints the filter as text,
+for COPY or '...'::bloom.  For the bits per key and the hashes, ask the server:
+SELECT * FROM best_params(fp_prob).  It needs the module xxhash (Debian:
+python3-xxhash).
 """
 
 import base64

@@ -2,18 +2,17 @@
 -- to_visit_queue.sql
 --		A crawler's queue of pages to visit, that takes each page once.
 --
--- Links are pushed, and dropped when they were (possibly) pushed before: a
--- Bloom set remembers them, also when they have left the queue.  Several
--- workers pop, in order and without waiting for each other.  From the top of
+-- You push links.  A Bloom set remembers them, also after they have left the
+-- queue, and a link that was (possibly) pushed before is dropped.  Several
+-- workers pop, in order, and do not wait for each other.  Run it from the top of
 -- the checkout, in any database of a server that has bloomtype installed:
 --
 --		psql -X -f examples/to_visit_queue.sql
 --
 -- The links are those of examples/demo.sql: the home pages of the packages in
--- Debian 12.  Everything is in a schema of its own, to_visit_queue, which is
--- dropped at the end, unless the psql variable keep is set.  Every number that
--- is printed is computed here, and at the end an error is raised if a promise
--- was not kept.
+-- Debian 12.  Everything is in the schema to_visit_queue.  The script drops it
+-- at the end, unless you set the psql variable keep.  The script computes every
+-- number that it prints, and ends with an error if a promise was not kept.
 --
 \set ON_ERROR_STOP on
 \set QUIET on
@@ -70,9 +69,9 @@ LANGUAGE sql AS $$
 $$;
 
 \echo
-\echo 'Links are pushed as they are found, 6,000 at a time.  When more were new than were'
-\echo 'expected, there is a WARNING, and the rate of false positives is above what was'
-\echo 'asked:'
+\echo 'The crawler pushes links as it finds them, 6,000 at a time.  When more are new than'
+\echo 'it expected, there is a WARNING, and the false-positive rate is higher than it'
+\echo 'asked for:'
 \echo
 SELECT min(id) || ' to ' || max(id) AS links, push(array_agg(url ORDER BY id)) AS new
 FROM link GROUP BY (id - 1) / 6000 ORDER BY min(id);

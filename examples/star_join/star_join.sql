@@ -1,20 +1,20 @@
 -- Star join: a large fact table, and dimensions of which a query wants little
 --
--- A query that joins sales with one product in a hundred reads all sales, and
--- throws away 99 of a hundred after the join.  A filter of the products' keys,
--- made first, throws most of them away where they are read: in each parallel
--- worker, in each partition, and, what matters most, on the other servers.
+-- A query joins sales with one product in a hundred.  It reads all sales, and
+-- drops 99 of a hundred in the join.  Make a filter of the products' keys first,
+-- and the query drops most of them where it reads them: in each parallel worker,
+-- in each partition, and, what matters most, on the other servers.
 --
 --     psql -v rows=1000000 -f examples/star_join/star_join.sql
 --
--- It makes the schema star_join, and databases star_join_0 and star_join_1 that
--- stand for two other servers, and checks that every form of the query has the
--- same result.  It ends with an error if one has not.
+-- The script makes the schema star_join, and the databases star_join_0 and
+-- star_join_1, which stand for two other servers.  It checks that every form of
+-- the query has the same result, and ends with an error if one has not.
 --
---     -v rows=N       facts; 10000000 if not given, which takes minutes
---     -v keep=1       do not drop it all in the end
---     -v host=H       where the two databases are reached; :HOST and :PORT if not
---     -v port=P       given
+--     -v rows=N       number of facts; default 10000000, which takes minutes
+--     -v keep=1       keep everything at the end
+--     -v host=H       where to reach the two databases; default :HOST
+--     -v port=P       default :PORT
 
 \set ON_ERROR_STOP on
 \if :{?rows}
