@@ -54,6 +54,13 @@
 /* In a list of hashes, so many around the expected place are read at once */
 #define KEYS_PER_SLICE		256
 
+/*
+ * As many tests as a list has hashes, divided by this, are worth a directory:
+ * a search of a list beyond the caches takes some 300 ns, and to make the
+ * directory some 10 ns a hash.
+ */
+#define INDEX_PAYS			32
+
 typedef struct CacheEntry
 {
 	Oid			toastrelid;		/* a TOAST value's name */
@@ -215,7 +222,9 @@ DropWhole(BloomCache *cache, CacheEntry *entry)
 	if (entry->whole == NULL)
 		return;
 	cache->bytes -= WholeBytes(entry->whole);
-	BloomIndexFree(&entry->index);
+	if (entry->index.lines != NULL)
+		pfree(entry->index.memory);
+	memset(&entry->index, 0, sizeof(BloomIndex));
 	pfree(entry->whole);
 	entry->whole = NULL;
 	entry->slices = 0;
@@ -402,6 +411,24 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 	if (probe->is_whole && BloomIsKeys(entry->whole))
 		probe->index = &entry->index;
 	probe->stored = datum;
+}
+
+/*
+ * BloomProbeIndex
+ *		Make the directory of the filter's keys, once it pays.
+ *
+ * False: not yet.  To make it takes about as long as the searches until then.
+ */
+bool
+BloomProbeIndex(const BloomProbe *probe)
+{
+	BloomIndex *index = probe->index;
+
+	if (++index->tests * INDEX_PAYS < index->nkeys)
+		return false;
+	BloomIndexBuild(index, BloomAllocate(probe->context,
+										 BloomIndexSize(index->nkeys)));
+	return true;
 }
 
 /* ----------------------------------------------------------------

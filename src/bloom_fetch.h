@@ -11,6 +11,7 @@
 #define BLOOM_FETCH_H
 
 #include "bloom_index.h"
+#include "bloom_setops.h"
 
 extern const Bloom *BloomFetch(Datum datum);
 extern const Bloom *BloomFetchState(Datum datum);
@@ -48,6 +49,7 @@ extern void BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo,
 							   int argno);
 extern void BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 							 BloomProbeSite *site, MemoryContext context);
+extern bool BloomProbeIndex(const BloomProbe *probe);
 extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
 
 /*
@@ -88,8 +90,9 @@ BloomProbeTest(const BloomProbe *probe, uint64 hash)
 {
 	if (unlikely(!probe->is_whole))
 		return BloomTestStored(probe, hash);
-	if (probe->index != NULL)
-		return BloomIndexTest(probe->index, hash, probe->context);
+	if (probe->index != NULL &&
+		(likely(probe->index->lines != NULL) || BloomProbeIndex(probe)))
+		return BloomIndexTest(probe->index, hash);
 	return BloomTestHash(probe->header, hash);
 }
 

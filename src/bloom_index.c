@@ -7,103 +7,70 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "miscadmin.h"
-#include "port/pg_bitutils.h"
+#include "c.h"
 
 #include "bloom_index.h"
-
-/* Hashes that have a start in common, on average */
-#define KEYS_PER_START	4
-
-/* Lists from this length on get a sieve */
-#define SIEVE_FROM_KEYS	UINT64CONST(8192)
-
-#define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
-
-/* The highest bits of a hash that choose a start: at least one */
-static int
-StartBits(uint64 nkeys)
-{
-	return pg_leftmost_one_pos64(Max(nkeys / KEYS_PER_START, 1)) + 1;
-}
-
-/* One entry more than there are starts; whole words, for what comes behind */
-static Size
-StartsSize(uint64 nkeys)
-{
-	return MAXALIGN((((Size) 1 << StartBits(nkeys)) + 1) * sizeof(uint32));
-}
-
-static Size
-SieveSize(uint64 nkeys)
-{
-	return BLOOM_SIEVE_WORDS(nkeys) * sizeof(uint64);
-}
+#include "bloom_interrupts.h"
 
 /*
  * BloomIndexSize
- *		The memory that the directory and the sieve of so many keys take.
+ *		The memory that the directory of so many keys takes.
+ *
+ * One line more says where the last piece ends; and as much again may be lost
+ * before the first one, which begins a cache line.
  */
 Size
 BloomIndexSize(uint64 nkeys)
 {
-	return StartsSize(nkeys) +
-		(nkeys >= SIEVE_FROM_KEYS ? SieveSize(nkeys) : 0);
-}
-
-/*
- * BloomIndexFree
- *		Forget the directory.
- */
-void
-BloomIndexFree(BloomIndex *index)
-{
-	if (index->starts != NULL)
-		pfree(index->starts);
-	memset(index, 0, sizeof(BloomIndex));
+	return (BloomIndexLines(nkeys) + 2) * sizeof(BloomIndexLine);
 }
 
 /*
  * BloomIndexBuild
- *		Make the directory.
+ *		Make the directory, in memory of BloomIndexSize.
  */
 void
-BloomIndexBuild(BloomIndex *index, MemoryContext context)
+BloomIndexBuild(BloomIndex *index, void *memory)
 {
-	int			bits = StartBits(index->nkeys);
-	int			shift = 64 - bits;
-	Size		size = BloomIndexSize(index->nkeys);
-	uint32	   *starts = BloomAllocate(context, size);
-	uint64		next = 0;
+	uint64		nlines = BloomIndexLines(index->nkeys);
+	BloomIndexLine *lines;
+	uint64		k = 0;
 
-	for (uint64 i = 0; i < index->nkeys; i++)
-	{
-		if (i % KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		while (next <= index->keys[i] >> shift)
-			starts[next++] = (uint32) i;
-	}
-	while (next <= (uint64) 1 << bits)
-		starts[next++] = (uint32) index->nkeys;
+	StaticAssertStmt(sizeof(BloomIndexLine) == 64, "a line is no cache line");
+	lines = (BloomIndexLine *) TYPEALIGN(sizeof(BloomIndexLine), memory);
 
-	index->shift = shift;
-	index->sieve = NULL;
-	if (index->nkeys >= SIEVE_FROM_KEYS)
+	for (uint64 i = 0; i <= nlines; i++)
 	{
-		index->sieve = (uint64 *) ((char *) starts + StartsSize(index->nkeys));
-		memset(index->sieve, 0, SieveSize(index->nkeys));
-		for (uint64 i = 0; i < index->nkeys; i++)
+		BloomIndexLine *line = &lines[i];
+		uint64		first = k;
+		uint64		ends[BLOOM_INDEX_PARTS] = {0};	/* 0: it has no keys */
+		uint64		end = 0;
+
+		memset(line, 0, sizeof(BloomIndexLine));
+		line->start = (uint32) first;
+		for (; k < index->nkeys; k++)
 		{
+			uint64		hash = index->keys[k];
 			uint64		mask;
-			uint64		place = BloomSievePlace(index->nkeys,
-												index->keys[i], &mask);
+			int			word;
 
-			if (i % KEYS_PER_INTERRUPT_CHECK == 0)
-				CHECK_FOR_INTERRUPTS();
-			index->sieve[place] |= mask;
+			BloomCheckInterrupts(k);
+			if (BloomMulHigh(hash, nlines) != i)
+				break;
+			mask = BloomSieveMask(hash, &word);
+			line->sieve[word] |= mask;
+			ends[BloomIndexPart(nlines, hash)] = k + 1 - first;
+		}
+
+		/* a test begins too early where the offset is larger than a byte */
+		for (int part = 0; part < BLOOM_INDEX_PARTS; part++)
+		{
+			line->offsets[part] = (uint8) Min(end, PG_UINT8_MAX);
+			end = Max(end, ends[part]);
 		}
 	}
-	index->starts = starts;		/* last, since we may be interrupted */
+
+	index->memory = memory;
+	index->nlines = nlines;
+	index->lines = lines;
 }

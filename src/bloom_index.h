@@ -3,20 +3,24 @@
  * bloom_index.h
  *		A directory of a sorted list of hashes that is searched many times.
  *
- * Hashes are evenly spread, so that their highest bits tell nearly where they
- * are in the list.  The directory has the exact place for each combination of
- * so many bits that four hashes, on average, have them in common.  A search
- * looks into the directory, and compares a fixed number of hashes from that
- * place on without a branch in between: it waits for two cache misses at most,
- * and the processor need not guess.
+ * A long list is beyond the caches, so that each look at another place of it
+ * is a wait for the memory.  The directory is an array of cache lines.  The
+ * highest bits of a hash choose the line, so that a line is about a piece of
+ * the list, of 48 hashes on average, or 32 if the list is short.
  *
- * Where the hashes are not spread so, more than those may have the same
- * highest bits.  They are searched by halves.
+ * Most keys that are tested are not in the list.  So most of a line is a
+ * sieve, which is a small Bloom filter with all bits of a key in one word: it
+ * is one comparison, and lets at most one absent key of 27 pass.  The rest of
+ * the line is a directory proper, of where in the list each twelfth of the
+ * piece begins: those are four hashes on average, since hashes are evenly
+ * spread.  So an absent key waits for one cache miss, and a present one for two.
  *
- * A longer list is beyond the caches, and most keys that are tested are not in
- * it.  So a sieve stands before it, which is a small Bloom filter itself, with
- * all bits of a key in one word: it is one load and one comparison, and lets
- * one absent key of 27 pass.
+ * From that place on, a fixed number of hashes is compared without a branch in
+ * between.  Where hashes are not spread so, or for once are many in one place,
+ * the one that is looked for may be further on in the piece, and is searched.
+ * The search is by halves in the end, however long the piece.
+ *
+ * Nothing of this is frozen.  Nothing here needs a server: c.h is enough.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -25,89 +29,104 @@
 #ifndef BLOOM_INDEX_H
 #define BLOOM_INDEX_H
 
-#include "bloom_setops.h"
+#include "bloom_bits.h"
+#include "bloom_sort.h"
+
+/*
+ * Hashes of a line, on average.  The directory of a short list, of less than so
+ * many hashes, is in the caches anyway, and has room for a better sieve.
+ */
+#define BLOOM_INDEX_LINE_KEYS	48
+#define BLOOM_INDEX_SHORT_KEYS	32
+#define BLOOM_INDEX_SHORT		131072
+
+/* What a line consists of */
+#define BLOOM_INDEX_WORDS		6
+#define BLOOM_INDEX_PARTS		12
+
+/* Hashes that are compared at once */
+#define BLOOM_INDEX_RUN			8
+
+typedef struct BloomIndexLine
+{
+	uint64		sieve[BLOOM_INDEX_WORDS];
+	uint32		start;			/* of the piece in the list */
+	uint8		offsets[BLOOM_INDEX_PARTS]; /* of each part, or less */
+} BloomIndexLine;
 
 typedef struct BloomIndex
 {
 	const uint64 *keys;
 	uint64		nkeys;
 	uint64		tests;			/* so far, without a directory */
-	uint32	   *starts;			/* the directory, or NULL */
-	int			shift;			/* a hash shifted by this has a start */
-	uint64	   *sieve;			/* or NULL */
+	void	   *memory;			/* of the directory */
+	BloomIndexLine *lines;		/* one more than nlines; or NULL */
+	uint64		nlines;
 } BloomIndex;
 
-/* The sieve has so many keys a word, or eight bits a key, on average */
-#define BLOOM_SIEVE_KEYS	8
-#define BLOOM_SIEVE_WORDS(nkeys)	((nkeys) / BLOOM_SIEVE_KEYS)
-
-/* Hashes that are compared at once */
-#define BLOOM_INDEX_RUN		8
-
-/* As many tests as a list has hashes, divided by this, are worth a directory */
-#define BLOOM_INDEX_PAYS	8
-
-extern void BloomIndexBuild(BloomIndex *index, MemoryContext context);
-extern void BloomIndexFree(BloomIndex *index);
 extern Size BloomIndexSize(uint64 nkeys);
+extern void BloomIndexBuild(BloomIndex *index, void *memory);
 
-/* The place in the sieve of a hash, and the bits that it has there. */
+/* The number of lines, but for the one behind them. */
 static inline uint64
-BloomSievePlace(uint64 nkeys, uint64 hash, uint64 *mask)
+BloomIndexLines(uint64 nkeys)
 {
-	uint64		a = hash;
-	uint64		place = BloomNextPosition(&a, BLOOM_SIEVE_WORDS(nkeys));
-	uint64		bits = BloomNextNumber(&a);
+	return nkeys / (nkeys < BLOOM_INDEX_SHORT ? BLOOM_INDEX_SHORT_KEYS :
+					BLOOM_INDEX_LINE_KEYS) + 1;
+}
 
-	*mask = UINT64CONST(1) << (bits >> 58) |
-		UINT64CONST(1) << ((bits >> 52) & 63) |
-		UINT64CONST(1) << ((bits >> 46) & 63);
-	return place;
+/* The word of a line's sieve that has a hash, and the bits that it has there. */
+static inline uint64
+BloomSieveMask(uint64 hash, int *word)
+{
+	uint64		bits = BloomNextNumber(&hash);
+
+	*word = (int) BloomMulHigh(bits, BLOOM_INDEX_WORDS);
+	return UINT64CONST(1) << ((bits >> 52) & 63) |
+		UINT64CONST(1) << ((bits >> 46) & 63) |
+		UINT64CONST(1) << ((bits >> 40) & 63);
+}
+
+/*
+ * The part of a line that a hash is in: the product with the number of lines
+ * is the number of the line, and the low word is where the hash is in it.
+ */
+static inline uint64
+BloomIndexPart(uint64 nlines, uint64 hash)
+{
+	return BloomMulHigh(hash * nlines, BLOOM_INDEX_PARTS);
 }
 
 /*
  * BloomIndexTest
  *		Is the hash in the list?
- *
- * The directory is made when it pays, in the context.
  */
 static inline bool
-BloomIndexTest(BloomIndex *index, uint64 hash, MemoryContext context)
+BloomIndexTest(const BloomIndex *index, uint64 hash)
 {
+	const BloomIndexLine *line;
 	const uint64 *keys;
-	uint64		bucket;
 	uint64		start;
-	uint64		n;
+	uint64		mask;
+	int			word;
+	int			run;
 	int			nfound = 0;
 
-	if (unlikely(index->starts == NULL))
-	{
-		if (++index->tests * BLOOM_INDEX_PAYS < index->nkeys)
-			return BloomTestKeys(index->keys, index->nkeys, hash);
-		BloomIndexBuild(index, context);
-	}
+	line = index->lines + BloomMulHigh(hash, index->nlines);
+	mask = BloomSieveMask(hash, &word);
+	if ((line->sieve[word] & mask) != mask)
+		return false;
 
-	bucket = hash >> index->shift;
-	if (index->sieve != NULL)
-	{
-		uint64		mask;
-		uint64		place = BloomSievePlace(index->nkeys, hash, &mask);
-
-		if ((index->sieve[place] & mask) != mask)
-			return false;
-	}
-
-	start = index->starts[bucket];
-	n = index->starts[bucket + 1] - start;
+	start = line->start + line->offsets[BloomIndexPart(index->nlines, hash)];
 	keys = index->keys + start;
-	if (unlikely(n > BLOOM_INDEX_RUN ||
-				 start + BLOOM_INDEX_RUN > index->nkeys))
-		return BloomTestKeys(keys, n, hash);
+	run = (int) Min(index->nkeys - start, BLOOM_INDEX_RUN);
 
-	/* those behind the bucket do no harm */
-	for (int i = 0; i < BLOOM_INDEX_RUN; i++)
+	/* those behind the part do no harm */
+	for (int i = 0; i < run; i++)
 		nfound += keys[i] == hash;
-	return nfound > 0;
+	if (likely(run < BLOOM_INDEX_RUN || keys[run - 1] >= hash))
+		return nfound > 0;
+	return BloomTestKeys(keys, line[1].start - start, hash);
 }
 
 #endif							/* BLOOM_INDEX_H */

@@ -29,9 +29,6 @@
 /* Keys that are worked on between two looks for a cancel request */
 #define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
 
-/* Guesses of BloomTestKeys, before it does what is safe */
-#define INTERPOLATION_STEPS			8
-
 /* ----------------------------------------------------------------
  *							CHECKS
  * ----------------------------------------------------------------
@@ -105,48 +102,6 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 
 	pfree(scratch);
 	return distinct;
-}
-
-/*
- * BloomTestKeys
- *		Is the hash among these?
- *
- * Hashes are evenly spread, so that the distance of two of them tells how many
- * others are between.  A few steps of that size lead next to the place, with
- * fewer cache misses than halving.  Halving then finds it, however the hashes
- * are spread.
- */
-bool
-BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
-{
-	uint64		low = 0;
-	uint64		high = nkeys;
-	uint64		place = BloomMulHigh(hash, nkeys);
-
-	for (int steps = 0; low < high; steps++)
-	{
-		uint64		key = keys[place];
-
-		if (key == hash)
-			return true;
-		if (key < hash)
-		{
-			low = place + 1;
-			place = low + BloomMulHigh(hash - key, nkeys);
-		}
-		else
-		{
-			uint64		distance = BloomMulHigh(key - hash, nkeys) + 1;
-
-			high = place;
-			place = high - Min(distance, high - low);
-		}
-		if (steps >= INTERPOLATION_STEPS)
-			place = low + (high - low) / 2;
-		else
-			place = Min(place, high - 1);
-	}
-	return false;
 }
 
 /*

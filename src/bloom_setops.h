@@ -15,12 +15,12 @@
 #include "bloom_bits.h"
 #include "bloom_format.h"
 #include "bloom_key_type.h"
+#include "bloom_sort.h"
 #include "counting_bits.h"
 
 extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
-extern bool BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash);
 extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
 extern const Bloom *BloomAddSorted(const Bloom *filter, const uint64 *hashes,
 								   uint64 nhashes,

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * bloom_sort.h
- *		Sorted lists of hashes, and of positions: making and merging them.
+ *		Sorted lists of hashes, and of positions: making, merging and
+ *		searching them.
  *
  * Nothing here needs a server: c.h is enough.
  *
@@ -22,5 +23,6 @@ extern uint64 BloomMergeHashes(const uint64 *a, uint64 na,
 							   const uint64 *b, uint64 nb, uint64 *out);
 extern uint64 BloomMergeInPlace(uint64 *hashes, uint64 nhashes,
 								const uint64 *more, uint64 nmore);
+extern bool BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash);
 
 #endif							/* BLOOM_SORT_H */
