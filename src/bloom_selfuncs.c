@@ -49,6 +49,7 @@
 
 #include "bloom_fetch.h"
 #include "bloom_hash.h"
+#include "compat.h"
 
 /*
  * A filter that is not known at plan time.  Filters are used where they are
@@ -326,7 +327,8 @@ StateBytes(PlannerInfo *root, Oid transition, int bits_each)
 	double		bytes = 0;
 	int			naggregates = 0;
 
-	if (root == NULL || root->parse->groupClause != NIL ||
+	if (!BLOOM_AGGREGATES_HAVE_ROWS || root == NULL ||
+		root->parse->groupClause != NIL ||
 		root->parse->groupingSets != NIL)
 		return 0;
 	for (int i = 1; i < root->simple_rel_array_size; i++)
