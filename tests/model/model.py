@@ -739,8 +739,8 @@ def aggregate(world, a, b, c, d, e):
             filter = Filter()
         elif world.slots[from_slot] is None:
             filter = '22004'
-        elif not isinstance(filter, str) and not keys and filter.bits == 0:
-            filter = Filter()
+        elif not isinstance(filter, str) and filter.bits == 0:
+            filter = '55000'        # whatever the key, and be it null
     sql = f'(SELECT {call}{where} FROM {rows})'
     if isinstance(filter, str):
         world.fails(filter, f'SELECT {sql}')
