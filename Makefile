@@ -11,38 +11,7 @@
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 
 MODULE_big = bloomtype
-OBJS = \
-	bloomtype.o \
-	src/bloom_agg.o \
-	src/bloom_chunks.o \
-	src/bloom_fetch.o \
-	src/bloom_first.o \
-	src/bloom_format.o \
-	src/bloom_hash.o \
-	src/bloom_hash_container.o \
-	src/bloom_hash_scalar.o \
-	src/bloom_hasher.o \
-	src/bloom_index.o \
-	src/bloom_io.o \
-	src/bloom_key_type.o \
-	src/bloom_layout.o \
-	src/bloom_query.o \
-	src/bloom_selfuncs.o \
-	src/bloom_setops.o \
-	src/bloom_shard.o \
-	src/bloom_sizing.o \
-	src/bloom_sort.o \
-	src/bloom_state.o \
-	src/bloom_tell.o \
-	src/bloom_toast.o \
-	src/bloom_window.o \
-	src/counting.o \
-	src/counting_ops.o \
-	src/counting_state.o \
-	src/set.o \
-	src/set_define.o \
-	src/set_keys.o \
-	src/set_rows.o
+OBJS = bloomtype.o $(patsubst $(here)/%.c,%.o,$(sort $(wildcard $(here)/src/*/*.c)))
 
 EXTENSION = bloomtype
 DATA = bloomtype--1.0.sql
@@ -50,14 +19,17 @@ DATA = bloomtype--1.0.sql
 REGRESS = $(patsubst $(here)/sql/%.sql,%,$(sort $(wildcard $(here)/sql/*.sql)))
 # so that each file runs alone; with --use-existing, create the extension first
 REGRESS_OPTS = --load-extension=bloomtype
-ISOLATION = $(patsubst $(here)/specs/%.spec,%,$(sort $(wildcard $(here)/specs/*.spec)))
+ISOLATION = $(patsubst $(here)/test/isolation/specs/%.spec,%,$(sort $(wildcard $(here)/test/isolation/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=$(here)/test/isolation
 TAP_TESTS = 1
+PROVE_TESTS = $(sort $(wildcard $(here)/test/tap/*.pl))
 
 PG_CONFIG = pg_config
 
 # our files have no warnings with -Wall -Wextra; the server's headers do
 PG_CFLAGS = -Wall -Wextra
 PG_CPPFLAGS = \
+	-I$(here)/src \
 	-isystem $(shell $(PG_CONFIG) --includedir-server) \
 	-isystem $(shell $(PG_CONFIG) --pkgincludedir)/internal
 
@@ -65,12 +37,12 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # PGXS does not know which files include which
-$(OBJS): $(wildcard $(here)/src/*.h)
+$(OBJS): $(wildcard $(here)/src/*.h $(here)/src/*/*.h)
 
-# outside of the source tree, the folder for objects is not there yet
+# outside of the source tree, the folders for objects are not there yet
 $(OBJS) $(OBJS:.o=.bc): | objects
 objects:
-	@mkdir -p src
+	@mkdir -p $(sort $(dir $(OBJS)))
 .PHONY: objects
 
 # the version of the release

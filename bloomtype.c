@@ -16,35 +16,18 @@
  * From SQL to bits
  * ----------------
  *
- * This file has the functions that SQL calls, and nothing that they share.
- * Below it, each file knows one thing, and only those below it:
+ * This file has the SQL-callable functions of the type bloom, and nothing that
+ * they share.  The rest lies in the folder of what it knows; a file includes
+ * files of its own folder and of those below it, and no others:
  *
- *		src/bloom_agg.c			the aggregates
- *		src/bloom_first.c		the condition that first rows fulfil
- *		src/bloom_window.c		the window function
- *		src/bloom_shard.c		which of several filters has a key
- *		src/bloom_chunks.c		large filters in parts
- *		src/counting.c			the type counting_bloom; counting_*.c below it
- *		src/set.c				stored sets: keys in a table of small filters, by
- *								set_keys.c, set_rows.c, set_define.c
- *		src/bloom_tell.c		what bloom_first and bloom_seen remember
- *		src/bloom_state.c		states, changed in place
- *		src/bloom_query.c		what call sites of one statement share
- *		src/bloom_index.c		a directory of hashes
- *		src/bloom_fetch.c		from a Datum to the filter, by bloom_toast.c
- *		src/bloom_setops.c		filters as sets
- *		src/bloom_io.c			text and bytes
- *		src/bloom_format.c		the varlena
- *		src/bloom_layout.c		its bytes
- *		src/bloom_hash.c		from a key to its hash
- *		src/bloom_hasher.c		from a type to how its keys become bytes, by
- *								bloom_hash_scalar.c, bloom_hash_container.c
- *		src/bloom_key_type.c	the types of keys in messages
- *		src/bloom_sort.c		hashes in order
- *		src/bloom_table.h		a table of hashes
- *		src/bloom_lines.h		a filter in cache lines, which is not kept
- *		src/bloom_bits.h		from a hash to positions
- *		src/bloom_sizing.c		how many bits, how many hashes, how certain
+ *		src/func	what SQL calls beside this file: the aggregates, the type
+ *					counting_bloom, windows, the planner's support, shards
+ *		src/set		stored sets; func and set include nothing of each other
+ *		src/filter	the value: format, text and binary form, filters as sets,
+ *					states, from a TOASTed Datum to the filter
+ *		src/key		from a Datum to 64 bits; nothing of filters
+ *		src/bits	positions, counters, the bytes of a filter, sizes, sorting;
+ *					nothing of a server
  *
  * A snake_case function is SQL-callable and has the name that it has in SQL;
  * a CamelCase one is for C.  The server itself exports functions with names
@@ -65,13 +48,13 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "src/bloom_call.h"
-#include "src/bloom_fetch.h"
-#include "src/bloom_hash.h"
-#include "src/bloom_interrupts.h"
-#include "src/bloom_io.h"
-#include "src/bloom_setops.h"
-#include "src/bloom_state.h"
+#include "func/call.h"
+#include "filter/fetch.h"
+#include "key/hash.h"
+#include "bits/interrupts.h"
+#include "filter/io.h"
+#include "filter/setops.h"
+#include "filter/state.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomtype", .version = "1.0.0-rc1");

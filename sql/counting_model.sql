@@ -1,7 +1,7 @@
 --
 -- counting_bloom: a random program against an exact count of every key
 --
--- tests/counting.c takes a million steps over the arithmetic alone.  Here the
+-- test/unit/counting.c takes a million steps over the arithmetic alone.  Here the
 -- SQL functions take fewer; more by hand:
 --
 --		psql -v steps=1000000 -f sql/counting_model.sql

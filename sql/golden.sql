@@ -1,7 +1,7 @@
 --
 -- Golden vectors: the bytes are frozen (docs/format.md)
 --
--- The rows are those of tests/golden.c, which makes them without bloomtype.
+-- The rows are those of test/unit/golden.c, which makes them without bloomtype.
 -- If one of these tests fails, the code is wrong, never the row: filters that
 -- were stored by an earlier version would deny their keys.
 --
@@ -158,7 +158,7 @@ WHERE hash IS DISTINCT FROM pg_temp.hash_of('text', left(repeat('bloom', 600), l
 
 SELECT count(*) AS lengths_checked FROM golden_lengths;
 
--- Positions.  tests/bits.c checks our code for these; here, the rows are
+-- Positions.  test/unit/bits.c checks our code for these; here, the rows are
 -- checked against the formula, in numeric arithmetic.
 CREATE TEMPORARY TABLE golden_positions (hash text, bits numeric, hashes int, positions bigint[]);
 INSERT INTO golden_positions VALUES

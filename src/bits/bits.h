@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * bits/bits.h
+ *		From a key's 64-bit hash to bits: positions, set, test.
+ *
+ * The positions of a key
+ * ----------------------
+ *
+ * A key's hash starts a multiplicative sequence modulo 2^64,
+ *
+ *		a[0] = hash,  a[i] = a[i-1] * BLOOM_MULTIPLIER + BLOOM_INCREMENT
+ *
+ * and each of a[1] ... a[hashes] gives one position in an array of m bits,
+ * the high word of the 128-bit product a[i] * m.  Both constants are odd, so
+ * that every step permutes the 64-bit numbers.
+ *
+ * Taking the high word instead of a remainder costs no division, works for
+ * every m, and makes a filter foldable: with d dividing m, the position in
+ * m/d bits is the position in m bits divided by d.
+ *
+ * The usual double hashing (h1 + i * h2 mod m) is cheaper still, but gives
+ * small filters many times the false positives that they were sized for,
+ * since there are too few different pairs (h1, h2).
+ *
+ * Bit i is bit i%8 of byte i/8, so that the array has no byte order.
+ *
+ * All of this is frozen: stored filters depend on it.  docs/format.md has
+ * golden vectors.
+ *
+ * Nothing here needs a server: c.h is enough.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_BITS_H
+#define BLOOM_BITS_H
+
+#define BLOOM_MULTIPLIER	UINT64CONST(0xd1342543de82ef95)
+#define BLOOM_INCREMENT		UINT64CONST(0x2545F4914F6CDD1D)
+
+/* How many keys ahead of its turn a key's cache lines are asked for. */
+#define BLOOM_PREFETCH_KEYS	16
+
+#if defined(__GNUC__)
+#define BloomPrefetchWrite(p)	__builtin_prefetch((p), 1)
+#else
+#define BloomPrefetchWrite(p)	((void) (p))
+#endif
+
+/*
+ * The high word of a * bits.
+ *
+ * Right for every bits up to 2^32, which is the largest filter: then neither
+ * partial product nor their sum leaves 64 bits.
+ */
+static inline uint64
+BloomMulHigh(uint64 a, uint64 bits)
+{
+#ifdef HAVE_INT128
+	return (uint64) (((uint128) a * bits) >> 64);
+#else
+	return ((a >> 32) * bits + (((a & 0xffffffff) * bits) >> 32)) >> 32;
+#endif
+}
+
+/* Step the sequence, and give the new number. */
+static inline uint64
+BloomNextNumber(uint64 *a)
+{
+	*a = *a * BLOOM_MULTIPLIER + BLOOM_INCREMENT;
+	return *a;
+}
+
+/* Step the sequence, and give the position of the new number. */
+static inline uint64
+BloomNextPosition(uint64 *a, uint64 bits)
+{
+	return BloomMulHigh(BloomNextNumber(a), bits);
+}
+
+/* One bit, as 0 or 1. */
+static inline unsigned int
+BloomGetBit(const uint8 *data, uint64 position)
+{
+	return (data[position >> 3] >> (position & 7)) & 1;
+}
+
+/*
+ * Filters from this size on are beyond the second-level cache, where a miss
+ * takes longer than to compute all positions.
+ */
+#define BLOOM_FAR_BITS	(UINT64CONST(8) * 4 * 1024 * 1024)
+
+/* So many loads are under way at once; processors have room for no more. */
+#define BLOOM_FAR_LOADS	16
+
+/*
+ * Are all bits of the key set?  False means that the key was never added.
+ *
+ * The loads of four positions are issued together: an exit after each one
+ * would make every cache miss wait for the branch before it.  In a large
+ * filter, these are the loads of all positions.
+ */
+static inline bool
+BloomTestBits(const uint8 *data, uint64 bits, int hashes, uint64 hash)
+{
+	uint64		a = hash;
+
+	while (bits >= BLOOM_FAR_BITS && hashes > 0)
+	{
+		unsigned int all = 1;
+		int			n = Min(hashes, BLOOM_FAR_LOADS);
+
+		hashes -= n;
+		while (n-- > 0)
+			all &= BloomGetBit(data, BloomNextPosition(&a, bits));
+		if (all == 0)
+			return false;
+	}
+	for (; hashes >= 4; hashes -= 4)
+	{
+		unsigned int bit0 = BloomGetBit(data, BloomNextPosition(&a, bits));
+		unsigned int bit1 = BloomGetBit(data, BloomNextPosition(&a, bits));
+		unsigned int bit2 = BloomGetBit(data, BloomNextPosition(&a, bits));
+		unsigned int bit3 = BloomGetBit(data, BloomNextPosition(&a, bits));
+
+		if ((bit0 & bit1 & bit2 & bit3) == 0)
+			return false;
+	}
+	for (; hashes > 0; hashes--)
+	{
+		if (BloomGetBit(data, BloomNextPosition(&a, bits)) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Set the bits of the key, and say how many of them were not set before. */
+static inline int
+BloomSetBits(uint8 *data, uint64 bits, int hashes, uint64 hash)
+{
+	uint64		a = hash;
+	int			fresh = 0;
+
+	while (hashes-- > 0)
+	{
+		uint64		position = BloomNextPosition(&a, bits);
+		uint8	   *byte = &data[position >> 3];
+		uint8		mask = 1 << (position & 7);
+
+		fresh += (*byte & mask) == 0;
+		*byte |= mask;
+	}
+	return fresh;
+}
+
+/* Ask for the cache lines that BloomSetBits is going to write. */
+static inline void
+BloomPrefetchBits(const uint8 *data, uint64 bits, int hashes, uint64 hash)
+{
+	uint64		a = hash;
+
+	while (hashes-- > 0)
+		BloomPrefetchWrite(&data[BloomNextPosition(&a, bits) >> 3]);
+}
+
+/* Set the bits of many keys. */
+static inline void
+BloomSetBitsOfMany(uint8 *data, uint64 bits, int hashes,
+				   const uint64 *keys, uint64 nkeys)
+{
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		if (i + BLOOM_PREFETCH_KEYS < nkeys)
+			BloomPrefetchBits(data, bits, hashes, keys[i + BLOOM_PREFETCH_KEYS]);
+		(void) BloomSetBits(data, bits, hashes, keys[i]);
+	}
+}
+
+#endif							/* BLOOM_BITS_H */

@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ *
+ * bits/layout.c
+ *		The bytes of a filter: reading and writing them, and the one check of
+ *		bytes from outside.
+ *
+ * A check gives a sentence that says what is wrong, or NULL.  What it accepts,
+ * every other function can work on.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "c.h"
+
+#include "mb/pg_wchar.h"
+#include "port/pg_bitutils.h"
+#include "port/pg_bswap.h"
+
+/* xxHash is used from its header alone: nothing to link, nothing to load */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "bits/layout.h"
+#include "bits/sizing.h"
+#include "bits/counters.h"
+
+/* Outside the server, nobody cancels */
+#ifdef FRONTEND
+#define CHECK_FOR_INTERRUPTS()	((void) 0)
+#else
+#include "miscadmin.h"
+#endif
+
+/* Bytes that are looked at between two looks for a cancel request */
+#define BYTES_PER_CHECK		((size_t) 16 * 1024 * 1024)
+#define KEYS_PER_CHECK		(BYTES_PER_CHECK / sizeof(uint64))
+
+/*
+ * BloomPopcount
+ *		How many bits are set?
+ */
+uint64
+BloomPopcount(const uint8 *bytes, size_t len)
+{
+	uint64		count = 0;
+
+	while (len > 0)
+	{
+		size_t		piece = Min(len, BYTES_PER_CHECK);
+
+		CHECK_FOR_INTERRUPTS();
+		count += pg_popcount((const char *) bytes, (int) piece);
+		bytes += piece;
+		len -= piece;
+	}
+	return count;
+}
+
+/*
+ * BloomCountCounters
+ *		How many counters of an array of them are not zero?
+ */
+uint64
+BloomCountCounters(const uint64 *counters, size_t nwords)
+{
+	uint64		count = 0;
+
+	for (size_t i = 0; i < nwords; i++)
+	{
+		if (i % KEYS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		count += BloomCountersInUse(counters[i]);
+	}
+	return count;
+}
+
+/*
+ * BloomNumberOfTypeName
+ *		The number of the key type of this name, without its padding.
+ */
+uint32
+BloomNumberOfTypeName(const char *name, size_t len)
+{
+	return (uint32) (BLOOM_NAMED_KEY_TYPE |
+					 (XXH3_64bits(name, len) & (BLOOM_NAMED_KEY_TYPE - 1)));
+}
+
+/* ----------------------------------------------------------------
+ *							BYTE ORDER
+ * ----------------------------------------------------------------
+ */
+
+#ifdef WORDS_BIGENDIAN
+#define LittleEndian32(x)	pg_bswap32(x)
+#define LittleEndian64(x)	pg_bswap64(x)
+#else
+#define LittleEndian32(x)	(x)
+#define LittleEndian64(x)	(x)
+#endif
+
+/*
+ * Turn the numbers of a header from this machine's byte order to
+ * little-endian, or back: it is the same.
+ */
+static void
+SwapHeader(Bloom *header)
+{
+	uint64		fp_prob;
+
+	StaticAssertStmt(sizeof(double) == sizeof(uint64),
+					 "double is not a 64-bit IEEE number");
+
+	header->key_type = LittleEndian32(header->key_type);
+	header->words = LittleEndian32(header->words);
+	header->seed = LittleEndian64(header->seed);
+	header->capacity = LittleEndian64(header->capacity);
+	memcpy(&fp_prob, &header->fp_prob, sizeof(fp_prob));
+	fp_prob = LittleEndian64(fp_prob);
+	memcpy(&header->fp_prob, &fp_prob, sizeof(fp_prob));
+	header->count = LittleEndian64(header->count);
+}
+
+#ifdef WORDS_BIGENDIAN
+static void
+SwapKeys(uint8 *keys, uint64 nkeys)
+{
+	for (uint64 i = 0; i < nkeys; i++, keys += sizeof(uint64))
+	{
+		uint64		key;
+
+		memcpy(&key, keys, sizeof(key));
+		key = LittleEndian64(key);
+		memcpy(keys, &key, sizeof(key));
+	}
+}
+#else
+#define SwapKeys(keys, nkeys)	((void) 0)
+#endif
+
+/*
+ * BloomWriteBytes
+ *		The bytes that leave the server: all but the varlena header.
+ */
+void
+BloomWriteBytes(const Bloom *filter, uint8 *out, size_t len)
+{
+	Bloom		header = *filter;
+
+	SwapHeader(&header);
+	memcpy(out, (uint8 *) &header + BLOOM_VARLENA_SIZE, BLOOM_ENCODED_HEADER);
+	memcpy(out + BLOOM_ENCODED_HEADER, filter->data,
+		   len - BLOOM_ENCODED_HEADER);
+	if (BloomIsKeys(filter))
+		SwapKeys(out + BLOOM_ENCODED_HEADER + BloomTypeBytes(filter),
+				 filter->count);
+}
+
+/* ----------------------------------------------------------------
+ *							CHECKS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomCheckHeader
+ *		Could this be the header of a filter?
+ */
+const char *
+BloomCheckHeader(const Bloom *header)
+{
+	bool		has_name = header->key_type >= BLOOM_NAMED_KEY_TYPE;
+	uint64		max_bits = BLOOM_MAX_BITS;
+
+	if (header->version != BLOOM_VERSION)
+		return "The version is unknown.";
+	if (!BloomIsKeys(header) && !BloomIsBits(header))
+		return "The representation is unknown.";
+	if (BloomKindOf(header) == BLOOM_COUNTING)
+		max_bits = BLOOM_MAX_COUNTERS;
+	if (!has_name && header->key_type >= BLOOM_MAX_BUILTIN_OID)
+		return "The key type is not a built-in type.";
+	if (has_name != (header->type_words > 0) ||
+		header->type_words > BLOOM_MAX_TYPE_WORDS)
+		return "The name of the key type has a wrong size.";
+	if (!BloomHasShape(header))
+	{
+		if (header->hashes != 0 || header->seed != 0 ||
+			header->capacity != 0 || header->fp_prob != 0 ||
+			header->key_type != 0 || header->count != 0 ||
+			!BloomIsKeys(header))
+			return "A filter without a shape is not all zero.";
+		return NULL;
+	}
+	if (header->words > max_bits / 64)
+		return "The number of bits is out of range.";
+	if (header->hashes < 1 || header->hashes > BLOOM_MAX_HASHES)
+		return "The number of hashes is out of range.";
+	if (header->capacity < 1 || header->capacity > UINT64CONST(0x7FFFFFFFFFFFFFFF))
+		return "The capacity is out of range.";
+	if (!(header->fp_prob > 0 && header->fp_prob < 1))
+		return "The fp_prob is out of range.";
+	if (header->count > 0 && header->key_type == 0)
+		return "There are keys, but no key type.";
+	if (header->count == 0 && header->key_type != 0 &&
+		(header->representation & BLOOM_COUNTING) != 0)
+		return "There is a key type, but no key.";
+	if (BloomIsKeys(header))
+	{
+		if (!BloomHoldsAsKeys(header->words, header->count))
+			return "There are too many keys for the keys form.";
+	}
+	else if (header->count == 0)
+		return "No bit is set in the bits form.";
+	return NULL;
+}
+
+/*
+ * BloomSizeByHeader
+ *		How large is the filter with this header, with the varlena header?
+ */
+size_t
+BloomSizeByHeader(const Bloom *header)
+{
+	size_t		size = BloomPrefixSize(header);
+
+	switch ((BloomRepresentation) header->representation)
+	{
+		case BLOOM_KEYS:
+			return size + header->count * sizeof(uint64);
+		case BLOOM_COUNTED_KEYS:
+			return size + header->count * sizeof(uint64) +
+				BloomCountBytes(header->count);
+		case BLOOM_COUNTERS:
+			return size + BloomCounterBytes(header);
+		default:
+			return size + BloomBitBytes(header);
+	}
+}
+
+/*
+ * Is the name what a key type may be called?
+ */
+static const char *
+CheckTypeName(const Bloom *filter)
+{
+	const unsigned char *name = (const unsigned char *) filter->data;
+	size_t		size = BloomTypeBytes(filter);
+	size_t		len = strnlen((const char *) name, size);
+
+	for (size_t i = len; i < size; i++)
+	{
+		if (name[i] != 0)
+			return "The name of the key type is not padded with zeros.";
+	}
+	if (size - len >= 8)
+		return "The name of the key type has a wrong size.";
+	for (size_t i = 0; i < len;)
+	{
+		size_t		n = pg_utf_mblen(name + i);
+
+		if (n > len - i || !pg_utf8_islegal(name + i, (int) n))
+			return "The name of the key type is not UTF-8.";
+		if (name[i] < ' ' || name[i] == 0x7f)
+			return "The name of the key type has a control character.";
+		i += n;
+	}
+	if (BloomNumberOfTypeName((const char *) name, len) != filter->key_type)
+		return "The number of the key type does not match its name.";
+	return NULL;
+}
+
+/*
+ * Is each key of a counting filter counted, and nothing else?
+ */
+static const char *
+CheckCounts(const Bloom *filter)
+{
+	const uint8 *counts = BloomCountData(filter);
+	uint64		nplaces = BloomCountBytes(filter->count) * 2;
+
+	for (uint64 i = 0; i < nplaces; i++)
+	{
+		if (i % KEYS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if ((BloomGetCounter(counts, i) != 0) != (i < filter->count))
+			return "The counts do not match the keys.";
+	}
+	return NULL;
+}
+
+/*
+ * BloomCheckContent
+ *		Is what is behind a good header right?
+ */
+const char *
+BloomCheckContent(const Bloom *filter)
+{
+	if (filter->type_words > 0)
+	{
+		const char *wrong = CheckTypeName(filter);
+
+		if (wrong != NULL)
+			return wrong;
+	}
+	if (BloomIsKeys(filter))
+	{
+		const uint64 *keys = BloomKeyData(filter);
+		uint64		previous = 0;
+
+		for (uint64 i = 0; i < filter->count; i++)
+		{
+			if (i % KEYS_PER_CHECK == 0)
+				CHECK_FOR_INTERRUPTS();
+			if (keys[i] <= previous)
+				return "The keys are not ascending.";
+			previous = keys[i];
+		}
+		if (BloomKindOf(filter) == BLOOM_COUNTING)
+			return CheckCounts(filter);
+	}
+	else if (BloomKindOf(filter) == BLOOM_COUNTING)
+	{
+		if (BloomCountCounters(BloomKeyData(filter), filter->words * (size_t) 4) !=
+			filter->count)
+			return "The number of counters in use does not match.";
+	}
+	else if (BloomPopcount(BloomBitData(filter), BloomBitBytes(filter)) !=
+			 filter->count)
+		return "The number of bits set does not match.";
+	return NULL;
+}
+
+/* ----------------------------------------------------------------
+ *							READING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomReadHeader
+ *		Read and check the header of bytes from outside, and their number.
+ */
+const char *
+BloomReadHeader(const uint8 *bytes, size_t len, Bloom *header)
+{
+	const char *wrong;
+
+	if (len < BLOOM_ENCODED_HEADER)
+		return "There are fewer bytes than a header has.";
+	header->vl_len_ = 0;
+	memcpy((uint8 *) header + BLOOM_VARLENA_SIZE, bytes, BLOOM_ENCODED_HEADER);
+	SwapHeader(header);
+	wrong = BloomCheckHeader(header);
+	if (wrong == NULL &&
+		len != BloomSizeByHeader(header) - BLOOM_VARLENA_SIZE)
+		wrong = "The number of bytes does not match the header.";
+	return wrong;
+}
+
+/*
+ * BloomReadInPlace
+ *		Make a filter of the bytes behind its varlena header, of which the
+ *		header is right, and check the rest.
+ */
+const char *
+BloomReadInPlace(Bloom *filter)
+{
+	SwapHeader(filter);
+	if (BloomIsKeys(filter))
+		SwapKeys((uint8 *) BloomKeyData(filter), filter->count);
+	return BloomCheckContent(filter);
+}
+
+/*
+ * BloomReadContent
+ *		Read bytes whose header is right into a filter, and check the rest.
+ *
+ * The caller has made room, and sets the varlena header.
+ */
+const char *
+BloomReadContent(const uint8 *bytes, size_t len, Bloom *filter)
+{
+	memcpy((uint8 *) filter + BLOOM_VARLENA_SIZE, bytes, len);
+	return BloomReadInPlace(filter);
+}

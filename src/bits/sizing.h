@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * bits/sizing.h
+ *		The arithmetic of Bloom filters: sizes, rates, estimates.
+ *
+ * Nothing here needs a server: c.h and libm are enough.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_SIZING_H
+#define BLOOM_SIZING_H
+
+/* Limits of a filter's shape */
+#define BLOOM_MIN_BITS			UINT64CONST(64)
+#define BLOOM_MAX_BITS			(UINT64CONST(1) << 32)
+#define BLOOM_MAX_HASHES		64
+#define BLOOM_MAX_BITS_PER_KEY	64
+
+#define BLOOM_DEFAULT_FP_PROB	0.01
+
+typedef struct BloomParams
+{
+	int			hashes;			/* k */
+	int			bits_per_key;	/* m/n */
+	double		fp_prob;		/* the rate that they give at capacity */
+} BloomParams;
+
+/* The shape of a filter in cache lines (bits/blocked.h) */
+#define BLOOM_LINE_BITS			512
+#define BLOOM_MAX_LINES			4
+
+typedef struct BloomLineParams
+{
+	int			lines;			/* of a key */
+	int			hashes;			/* in each of them */
+	int			bits_per_key;
+} BloomLineParams;
+
+extern double BloomRate(double bits_per_key, int hashes);
+extern double BloomMinFpProb(void);
+extern bool BloomBestParams(double fp_prob, BloomParams *params);
+extern uint64 BloomBitsForCapacity(uint64 capacity, int bits_per_key);
+extern uint64 BloomMaxCapacity(int bits_per_key);
+extern uint64 BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob);
+
+extern double BloomLineRate(double bits_per_key, int lines, int hashes);
+extern bool BloomBestLines(double fp_prob, BloomLineParams *params);
+extern uint64 BloomLinesForCapacity(uint64 capacity, int bits_per_key);
+
+extern double BloomEstimateKeys(uint64 bits, int hashes, double bits_set);
+extern double BloomEstimateError(uint64 bits, int hashes, double keys);
+extern double BloomRateOfFill(double fill, int hashes);
+
+#endif							/* BLOOM_SIZING_H */

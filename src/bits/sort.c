@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * bits/sort.c
+ *		Sorted lists of hashes, and of positions: making, merging and
+ *		searching them.
+ *
+ * Hashes are numbers that are evenly spread, as a rule, so that their leading
+ * bits tell where they belong: a radix sort from the left takes two passes
+ * over a million of them, where quicksort takes twenty.
+ *
+ * As an exception, somebody has chosen keys for their hashes.  So a pass does
+ * not look at the leading bits of the number, but at those of its distance
+ * from the smallest one, and of the range that there is: hashes that share
+ * their leading bits cost no pass, and each pass that does not divide them
+ * at once leaves a range that is smaller by DIGIT_BITS or at least
+ * MIN_DIGIT_BITS.  So there are eleven passes at most, whatever the hashes.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "c.h"
+
+#include "port/pg_bitutils.h"
+
+#include "bits/bits.h"
+#include "bits/interrupts.h"
+#include "bits/sort.h"
+
+/* So few are sorted by insertion */
+#define FEW					24
+
+/* A pass looks at so many bits, fewer where there are fewer hashes */
+#define DIGIT_BITS			11
+#define MIN_DIGIT_BITS		6
+
+/* Guesses of BloomTestKeys, before it does what is safe */
+#define INTERPOLATION_STEPS	8
+
+/* Sort a few hashes into another array, or the same. */
+static inline void
+SortByInsertion(const uint64 *hashes, uint64 nhashes, uint64 *out)
+{
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		uint64		hash = hashes[i];
+		uint64		j = i;
+
+		for (; j > 0 && out[j - 1] > hash; j--)
+			out[j] = out[j - 1];
+		out[j] = hash;
+	}
+}
+
+/* The smallest and the largest of at least one hash. */
+static void
+FindRange(const uint64 *hashes, uint64 nhashes, uint64 *least, uint64 *most)
+{
+	uint64		low = hashes[0];
+	uint64		high = hashes[0];
+
+	for (uint64 start = 0; start < nhashes; start += BLOOM_STEPS_PER_CHECK)
+	{
+		uint64		end = Min(nhashes, start + BLOOM_STEPS_PER_CHECK);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 i = start; i < end; i++)
+		{
+			low = Min(low, hashes[i]);
+			high = Max(high, hashes[i]);
+		}
+	}
+	*least = low;
+	*most = high;
+}
+
+/*
+ * BloomSort
+ *		Sort hashes, with as much scratch memory.
+ *
+ * The result is where it is asked for; the other array has anything
+ * afterwards.
+ */
+void
+BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
+{
+	uint32		ends[1 << DIGIT_BITS];
+	uint64		least;
+	uint64		most;
+	uint64		start = 0;
+	uint32		total = 0;
+	uint32		largest = 0;
+	int			bits;
+	int			shift;
+
+	if (nhashes <= FEW)
+	{
+		SortByInsertion(hashes, nhashes, into_scratch ? scratch : hashes);
+		return;
+	}
+	FindRange(hashes, nhashes, &least, &most);
+	if (least == most)
+	{
+		if (into_scratch)
+			memcpy(scratch, hashes, nhashes * sizeof(uint64));
+		return;
+	}
+
+	/* about one hash for each value of the digit, if there are not too many */
+	bits = pg_leftmost_one_pos64(nhashes) + 1;
+	bits = Max(MIN_DIGIT_BITS, Min(bits, DIGIT_BITS));
+	shift = Max(pg_leftmost_one_pos64(most - least) + 1 - bits, 0);
+
+	memset(ends, 0, sizeof(uint32) << bits);
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		BloomCheckInterrupts(i);
+		ends[(hashes[i] - least) >> shift]++;
+	}
+	for (int digit = 0; digit < 1 << bits; digit++)
+	{
+		uint32		n = ends[digit];
+
+		ends[digit] = total;
+		total += n;
+		largest = Max(largest, n);
+	}
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		BloomCheckInterrupts(i);
+		scratch[ends[(hashes[i] - least) >> shift]++] = hashes[i];
+	}
+
+	if (largest <= FEW)
+	{
+		/* all are near their places */
+		SortByInsertion(scratch, nhashes, into_scratch ? scratch : hashes);
+		return;
+	}
+	for (int digit = 0; digit < 1 << bits; digit++)
+	{
+		BloomSort(scratch + start, hashes + start, ends[digit] - start,
+				  !into_scratch);
+		start = ends[digit];
+	}
+}
+
+/*
+ * BloomSortDistinct
+ *		Sort hashes, drop repeats, and give the number that remains.
+ *
+ * The scratch memory is as large.  The result is there if that is asked for,
+ * and otherwise where the hashes were.
+ */
+uint64
+BloomSortDistinct(uint64 *hashes, uint64 *scratch, uint64 nhashes,
+				  bool into_scratch)
+{
+	uint64	   *sorted = into_scratch ? scratch : hashes;
+	uint64		distinct = 0;
+
+	BloomSort(hashes, scratch, nhashes, into_scratch);
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		BloomCheckInterrupts(i);
+		sorted[distinct] = sorted[i];
+		distinct += i + 1 == nhashes || sorted[i] != sorted[i + 1];
+	}
+	return distinct;
+}
+
+/*
+ * BloomSortPositions
+ *		Sort positions of bits, drop repeats, and give the number that remains.
+ *
+ * A radix sort from the right, a byte in each of four passes.  The scratch
+ * memory is as large.
+ */
+uint64
+BloomSortPositions(uint32 *positions, uint32 *scratch, uint64 npositions)
+{
+	uint32	   *from = positions;
+	uint32	   *to = scratch;
+	uint64		distinct = 0;
+
+	if (npositions <= FEW)
+	{
+		for (uint64 i = 1; i < npositions; i++)
+		{
+			uint32		position = positions[i];
+			uint64		j = i;
+
+			for (; j > 0 && positions[j - 1] > position; j--)
+				positions[j] = positions[j - 1];
+			positions[j] = position;
+		}
+	}
+	else
+	{
+		for (int shift = 0; shift < 32; shift += 8)
+		{
+			uint64		places[256] = {0};
+			uint64		total = 0;
+			uint32	   *swap = from;
+
+			for (uint64 i = 0; i < npositions; i++)
+			{
+				BloomCheckInterrupts(i);
+				places[(from[i] >> shift) & 255]++;
+			}
+			for (int digit = 0; digit < 256; digit++)
+			{
+				uint64		n = places[digit];
+
+				places[digit] = total;
+				total += n;
+			}
+			for (uint64 i = 0; i < npositions; i++)
+			{
+				BloomCheckInterrupts(i);
+				to[places[(from[i] >> shift) & 255]++] = from[i];
+			}
+			from = to;
+			to = swap;
+		}
+	}
+
+	for (uint64 i = 0; i < npositions; i++)
+	{
+		BloomCheckInterrupts(i);
+		positions[distinct] = positions[i];
+		distinct += i + 1 == npositions || positions[i] != positions[i + 1];
+	}
+	return distinct;
+}
+
+/*
+ * BloomMergeHashes
+ *		Merge two sorted lists into out, if it is not NULL, and give the
+ *		number of distinct hashes.
+ */
+uint64
+BloomMergeHashes(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+				 uint64 *out)
+{
+	uint64		n = 0;
+	uint64		i = 0;
+	uint64		j = 0;
+
+	while (i < na && j < nb)
+	{
+		uint64		left = a[i];
+		uint64		right = b[j];
+
+		BloomCheckInterrupts(n);
+		if (out != NULL)
+			out[n] = Min(left, right);
+		n++;
+		i += left <= right;
+		j += right <= left;
+	}
+	if (out != NULL)
+	{
+		memcpy(out + n, a + i, (na - i) * sizeof(uint64));
+		memcpy(out + n + (na - i), b + j, (nb - j) * sizeof(uint64));
+	}
+	return n + (na - i) + (nb - j);
+}
+
+/*
+ * BloomMergeInPlace
+ *		Merge another sorted list into one that has room for it, and give the
+ *		number of distinct hashes.
+ *
+ * From the right, so that nothing is overwritten that is still to be read.
+ */
+uint64
+BloomMergeInPlace(uint64 *hashes, uint64 nhashes,
+				  const uint64 *more, uint64 nmore)
+{
+	uint64		end = nhashes + nmore;
+	uint64		out = end;
+	uint64		i = nhashes;
+	uint64		j = nmore;
+
+	while (i > 0 && j > 0)
+	{
+		uint64		left = hashes[i - 1];
+		uint64		right = more[j - 1];
+
+		BloomCheckInterrupts(out);
+		hashes[--out] = Max(left, right);
+		i -= left >= right;
+		j -= right >= left;
+	}
+	out -= j;
+	memcpy(hashes + out, more, j * sizeof(uint64));
+	if (i < out)
+		memmove(hashes + i, hashes + out, (end - out) * sizeof(uint64));
+	return i + (end - out);
+}
+
+/*
+ * BloomTestKeys
+ *		Is the hash among these?
+ *
+ * Hashes are evenly spread, so that the distance of two of them tells how many
+ * others are between.  A few steps of that size lead next to the place, with
+ * fewer cache misses than halving.  Halving then finds it, however the hashes
+ * are spread.
+ */
+bool
+BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
+{
+	uint64		low = 0;
+	uint64		high = nkeys;
+	uint64		place = BloomMulHigh(hash, nkeys);
+
+	for (int steps = 0; low < high; steps++)
+	{
+		uint64		key = keys[place];
+
+		if (key == hash)
+			return true;
+		if (key < hash)
+		{
+			low = place + 1;
+			place = low + BloomMulHigh(hash - key, nkeys);
+		}
+		else
+		{
+			uint64		distance = BloomMulHigh(key - hash, nkeys) + 1;
+
+			high = place;
+			place = high - Min(distance, high - low);
+		}
+		if (steps >= INTERPOLATION_STEPS)
+			place = low + (high - low) / 2;
+		else
+			place = Min(place, high - 1);
+	}
+	return false;
+}

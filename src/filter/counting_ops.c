@@ -1,0 +1,827 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/counting_ops.c
+ *		Operations on counting filters: add, remove, sum, difference, compare.
+ *
+ * A counting filter stands for its counters, in whichever form it holds them.
+ * In keys form it holds more: how often each key was added.  So there a
+ * removal, a difference and a count are exact, where in counters form other
+ * keys may hide that a key is absent.  Adding or removing the same keys gives
+ * the same counters in both forms, as long as none is 15.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "port/pg_bswap.h"
+
+#include "bits/sort.h"
+#include "filter/counting_ops.h"
+
+/* Keys, or words of counters, between two looks for a cancel request */
+#define INTERRUPT_KEYS		UINT64CONST(65536)
+#define INTERRUPT_WORDS		UINT64CONST(4194304)
+
+/* ----------------------------------------------------------------
+ *							SHAPES
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomCountingShape
+ *		The shape by best_params.  Checks its arguments.
+ */
+BloomShape
+BloomCountingShape(double capacity, double fp_prob, int64 seed)
+{
+	BloomParams params;
+	uint64		most;
+
+	if (BloomBestParams(fp_prob, &params))
+	{
+		most = BLOOM_MAX_COUNTERS / params.bits_per_key;
+
+		/* what is no capacity at all is reported below */
+		if (capacity > (double) most && capacity <= BLOOM_MAX_CAPACITY)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("capacity %.0f is too large for one counting filter",
+							ceil(capacity)),
+					 errdetail("With fp_prob %g, a key takes %d counters, and a counting filter has at most " UINT64_FORMAT ".",
+							   fp_prob, params.bits_per_key,
+							   BLOOM_MAX_COUNTERS),
+					 errhint("The largest capacity that fits is " UINT64_FORMAT "; divide larger sets by a hash of the key into several filters.",
+							 most)));
+	}
+	return BloomShapeForCapacity(capacity, fp_prob, seed);
+}
+
+/*
+ * BloomCountingMakeEmpty
+ *		A counting filter of this shape that holds no key.
+ */
+Bloom *
+BloomCountingMakeEmpty(const BloomShape *shape)
+{
+	BloomKeyType none = {0};
+
+	return BloomMake(shape, &none, BLOOM_COUNTED_KEYS, 0);
+}
+
+/*
+ * BloomCountingMakeShapeless
+ *		The counting filter that an aggregate makes of no rows.
+ */
+Bloom *
+BloomCountingMakeShapeless(void)
+{
+	BloomShape	none = {0};
+
+	return BloomCountingMakeEmpty(&none);
+}
+
+/* ----------------------------------------------------------------
+ *							COUNTED KEYS
+ * ----------------------------------------------------------------
+ */
+
+static int
+CompareHashes(const void *a, const void *b)
+{
+	uint64		left = *(const uint64 *) a;
+	uint64		right = *(const uint64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void
+Sort(uint64 *numbers, uint64 n)
+{
+	uint64	   *scratch = palloc(Max(n, 1) * sizeof(uint64));
+
+	BloomSort(numbers, scratch, n, false);
+	pfree(scratch);
+}
+
+/*
+ * BloomCountRepeats
+ *		Sort hashes, drop repeats, and count how often there was each.
+ */
+BloomCountedKeys
+BloomCountRepeats(uint64 *hashes, uint64 nhashes)
+{
+	uint8	   *counts = palloc0(Max(BloomCountBytes(nhashes), 1));
+	BloomCountedKeys keys = {hashes, counts, 0};
+	uint64		n = 0;
+
+	Sort(hashes, nhashes);
+	for (uint64 i = 0; i < nhashes;)
+	{
+		uint64		hash = hashes[i];
+		uint64		first = i;
+
+		while (i < nhashes && hashes[i] == hash)
+			i++;
+		hashes[n] = hash;
+		BloomPutCounter(counts, n, (unsigned int) Min(i - first, BLOOM_MAX_COUNT));
+		n++;
+	}
+	keys.nkeys = n;
+	return keys;
+}
+
+/*
+ * BloomMergeCounted
+ *		Merge two lists, adding the counts of those that are in both, into
+ *		arrays, unless those are NULL.  The result is the number of keys.
+ *
+ * The counts are written into room that is all zero.
+ */
+uint64
+BloomMergeCounted(BloomCountedKeys a, BloomCountedKeys b,
+				  uint64 *hashes, uint8 *counts)
+{
+	uint64		n = 0;
+	uint64		i = 0;
+	uint64		j = 0;
+
+	while (i < a.nkeys || j < b.nkeys)
+	{
+		bool		from_a = j == b.nkeys ||
+		(i < a.nkeys && a.hashes[i] <= b.hashes[j]);
+		bool		from_b = i == a.nkeys ||
+		(j < b.nkeys && b.hashes[j] <= a.hashes[i]);
+
+		if (n % INTERRUPT_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (hashes != NULL)
+		{
+			hashes[n] = from_a ? a.hashes[i] : b.hashes[j];
+			BloomPutCounter(counts, n,
+							BloomAddCounts(from_a ? BloomGetCounter(a.counts, i) : 0,
+										   from_b ? BloomGetCounter(b.counts, j) : 0));
+		}
+		i += from_a;
+		j += from_b;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * BloomAddCounted
+ *		Add keys to an array of counters, and say how many were 0 before.
+ */
+uint64
+BloomAddCounted(uint8 *counters, const Bloom *shape, BloomCountedKeys keys)
+{
+	uint64		bits = BloomBits(shape);
+	int			hashes = shape->hashes;
+	uint64		fresh = 0;
+
+	for (uint64 i = 0; i < keys.nkeys; i++)
+	{
+		if (i % INTERRUPT_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (i + BLOOM_PREFETCH_KEYS < keys.nkeys)
+			BloomPrefetchCounters(counters, bits, hashes,
+								  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
+		fresh += BloomAddToCounters(counters, bits, hashes, keys.hashes[i],
+									BloomGetCounter(keys.counts, i));
+	}
+	return fresh;
+}
+
+/*
+ * BloomMakeCounted
+ *		The filter that holds the keys of two lists, of the shape of another.
+ */
+Bloom *
+BloomMakeCounted(const Bloom *like, const BloomKeyType *key_type,
+				 BloomCountedKeys a, BloomCountedKeys b)
+{
+	BloomShape	shape = BloomShapeOf(like);
+	uint64		n = BloomMergeCounted(a, b, NULL, NULL);
+	uint64		fresh;
+	Bloom	   *result;
+
+	if (BloomHoldsAsKeys(like->words, n))
+	{
+		result = BloomMake(&shape, key_type, BLOOM_COUNTED_KEYS,
+						   n * sizeof(uint64) + BloomCountBytes(n));
+		result->count = n;
+		BloomMergeCounted(a, b, BloomKeyData(result), BloomCountData(result));
+		BloomSetCount(result, n);
+		return result;
+	}
+
+	result = BloomMake(&shape, key_type, BLOOM_COUNTERS,
+					   BloomCounterBytes(like));
+	fresh = BloomAddCounted(BloomCounterData(result), result, a);
+	fresh += BloomAddCounted(BloomCounterData(result), result, b);
+	BloomSetCount(result, fresh);
+	return result;
+}
+
+/*
+ * A new filter in counters form, also where the content asks for keys.  Such
+ * a filter is for a moment's work.
+ */
+static Bloom *
+ToCounters(const Bloom *filter)
+{
+	Bloom	   *counters;
+
+	if (BloomIsBits(filter))
+		return BloomCopy(filter);
+	counters = BloomMakeLike(filter, BLOOM_COUNTERS, BloomCounterBytes(filter));
+	counters->count = BloomAddCounted(BloomCounterData(counters), counters,
+									  BloomCountedKeysOf(filter));
+	return counters;
+}
+
+/* ----------------------------------------------------------------
+ *							ADD, REMOVE, COUNT
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomCountingAdd
+ *		The filter with these hashes, which it puts into order.
+ */
+const Bloom *
+BloomCountingAdd(const Bloom *filter, uint64 *hashes, uint64 nhashes,
+				 const BloomKeyType *key_type)
+{
+	BloomCountedKeys added;
+	Bloom	   *result;
+
+	BloomCheckHasShape(filter);
+	added = BloomCountRepeats(hashes, nhashes);
+	if (BloomIsKeys(filter))
+		result = BloomMakeCounted(filter, key_type, BloomCountedKeysOf(filter),
+								  added);
+	else
+	{
+		result = BloomCopy(filter);
+		BloomSetCount(result, filter->count +
+					  BloomAddCounted(BloomCounterData(result), result, added));
+	}
+	pfree(unconstify(uint8 *, added.counts));
+	return result;
+}
+
+/*
+ * What remains of one list without another, as a filter.  A key that goes more
+ * often than it is there is absent then.
+ */
+static Bloom *
+SubtractKeys(const Bloom *filter, BloomCountedKeys removed)
+{
+	BloomCountedKeys keys = BloomCountedKeysOf(filter);
+	Bloom	   *result = BloomCopy(filter);
+	uint64	   *hashes = BloomKeyData(result);
+	uint8	   *counts;
+	uint64		n = 0;
+	uint64		j = 0;
+
+	counts = palloc0(Max(BloomCountBytes(keys.nkeys), 1));
+	for (uint64 i = 0; i < keys.nkeys; i++)
+	{
+		unsigned int count = BloomGetCounter(keys.counts, i);
+
+		if (i % INTERRUPT_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+		while (j < removed.nkeys && removed.hashes[j] < keys.hashes[i])
+			j++;
+		if (j < removed.nkeys && removed.hashes[j] == keys.hashes[i])
+			count = BloomSubtractCounts(count,
+										Min(count, BloomGetCounter(removed.counts, j)));
+		if (count > 0)
+		{
+			hashes[n] = keys.hashes[i];
+			BloomPutCounter(counts, n++, count);
+		}
+	}
+	result->count = n;
+	memcpy(BloomCountData(result), counts, BloomCountBytes(n));
+	BloomSetCount(result, n);
+	pfree(counts);
+	return result;
+}
+
+/*
+ * BloomCountingRemove
+ *		The filter without these hashes, which it puts into order.
+ *
+ * A key that is certainly absent changes nothing; its hash may be 0.
+ */
+const Bloom *
+BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
+{
+	uint64		present = 0;
+	uint64		emptied = 0;
+	Bloom	   *result;
+
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		if (i % INTERRUPT_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (hashes[i] != 0 && BloomTestHash(filter, hashes[i]))
+			hashes[present++] = hashes[i];
+	}
+	if (present == 0)
+		return filter;
+
+	if (BloomIsKeys(filter))
+	{
+		BloomCountedKeys removed = BloomCountRepeats(hashes, present);
+
+		result = SubtractKeys(filter, removed);
+		pfree(unconstify(uint8 *, removed.counts));
+		return result;
+	}
+
+	result = BloomCopy(filter);
+	for (uint64 i = 0; i < present; i++)
+	{
+		if (i % INTERRUPT_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+
+		/* false, if those before it have removed it: it is absent now */
+		(void) BloomTakeFromCounters(BloomCounterData(result), BloomBits(result),
+									 result->hashes, hashes[i], 1, &emptied);
+	}
+	BloomSetCount(result, filter->count - emptied);
+	return result;
+}
+
+/*
+ * BloomCountingCount
+ *		How often was the key added, at least?  15 stands for any more.
+ */
+unsigned int
+BloomCountingCount(const Bloom *filter, uint64 hash)
+{
+	const uint64 *place;
+
+	if (BloomIsBits(filter))
+		return BloomSmallestCounter(BloomCounterData(filter), BloomBits(filter),
+									filter->hashes, hash);
+	place = bsearch(&hash, BloomKeyData(filter), filter->count, sizeof(uint64),
+					CompareHashes);
+	return place == NULL ? 0 :
+		BloomGetCounter(BloomCountData(filter), place - BloomKeyData(filter));
+}
+
+/* ----------------------------------------------------------------
+ *							SUM AND DIFFERENCE
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomAddCounters
+ *		Add the other filter's counters, in place; both in counters form.
+ *
+ * The counters in use are not counted.
+ */
+void
+BloomAddCounters(Bloom *counters, const Bloom *other)
+{
+	uint64	   *to = BloomKeyData(counters);
+	const uint64 *from = BloomKeyData(other);
+	uint64		nwords = BloomCounterBytes(other) / sizeof(uint64);
+
+	for (uint64 i = 0; i < nwords; i++)
+	{
+		if (i % INTERRUPT_WORDS == 0)
+			CHECK_FOR_INTERRUPTS();
+		to[i] = BloomAddCounterWords(to[i], from[i]);
+	}
+}
+
+static uint64
+CountersInUse(const Bloom *filter)
+{
+	return BloomCountCounters(BloomKeyData(filter),
+							  BloomCounterBytes(filter) / sizeof(uint64));
+}
+
+/*
+ * BloomCountingSum
+ *		The filter of the keys of both, each as often as in both together.
+ */
+const Bloom *
+BloomCountingSum(const Bloom *a, const Bloom *b)
+{
+	Bloom	   *result;
+
+	BloomCheckCombinable(a, b);
+	if (!BloomHasShape(a))
+		return b;
+	if (!BloomHasShape(b))
+		return a;
+
+	if (BloomIsKeys(a) && BloomIsBits(b))
+	{
+		const Bloom *swap = a;
+
+		a = b;
+		b = swap;
+	}
+	if (BloomIsKeys(a))
+	{
+		BloomKeyType key_type = BloomKeyTypeOf(a->count > 0 ? a : b);
+
+		result = BloomMakeCounted(a, &key_type, BloomCountedKeysOf(a),
+								  BloomCountedKeysOf(b));
+	}
+	else
+	{
+		result = BloomCopy(a);
+		if (BloomIsKeys(b))
+			BloomSetCount(result, a->count +
+						  BloomAddCounted(BloomCounterData(result), result,
+										  BloomCountedKeysOf(b)));
+		else
+		{
+			BloomAddCounters(result, b);
+			BloomSetCount(result, CountersInUse(result));
+		}
+	}
+	BloomAdoptCapacity(result, b);
+	return result;
+}
+
+static void
+ReportDifference(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("cannot subtract more than the counting filter holds"),
+			 errdetail("A key was added to the right filter more often than to the left one, or its count there is 15, which stands for any larger number."),
+			 errhint("Subtract only a filter of keys that were added. Beside keys that may be absent, use counting_bloom_remove_all.")));
+}
+
+/* Is there as much of every key as is to be removed? */
+static bool
+KeysSuffice(BloomCountedKeys keys, BloomCountedKeys removed)
+{
+	uint64		i = 0;
+
+	for (uint64 j = 0; j < removed.nkeys; j++)
+	{
+		if (j % INTERRUPT_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+		while (i < keys.nkeys && keys.hashes[i] < removed.hashes[j])
+			i++;
+		if (i == keys.nkeys || keys.hashes[i] != removed.hashes[j] ||
+			!BloomCountSuffices(BloomGetCounter(keys.counts, i),
+								BloomGetCounter(removed.counts, j)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * BloomCountingDifference
+ *		The left filter without what the right one holds.
+ *
+ * An error, unless there is enough of everything.
+ */
+const Bloom *
+BloomCountingDifference(const Bloom *a, const Bloom *b)
+{
+	Bloom	   *result;
+	const uint64 *from;
+	uint64	   *to;
+	uint64		missing = 0;
+	uint64		emptied = 0;
+
+	BloomCheckCombinable(a, b);
+	if (b->count == 0)
+		return a;
+	if (a->count == 0)
+		ReportDifference();
+
+	if (BloomIsKeys(b))
+	{
+		BloomCountedKeys removed = BloomCountedKeysOf(b);
+
+		if (BloomIsKeys(a))
+		{
+			if (!KeysSuffice(BloomCountedKeysOf(a), removed))
+				ReportDifference();
+			return SubtractKeys(a, removed);
+		}
+		result = BloomCopy(a);
+		for (uint64 i = 0; i < removed.nkeys; i++)
+		{
+			if (i % INTERRUPT_KEYS == 0)
+				CHECK_FOR_INTERRUPTS();
+			if (!BloomTakeFromCounters(BloomCounterData(result), BloomBits(a),
+									   a->hashes, removed.hashes[i],
+									   BloomGetCounter(removed.counts, i),
+									   &emptied))
+				ReportDifference();
+		}
+		BloomSetCount(result, a->count - emptied);
+		return result;
+	}
+
+	result = ToCounters(a);
+	from = BloomKeyData(b);
+	to = BloomKeyData(result);
+	for (uint64 i = 0; i < BloomCounterBytes(b) / sizeof(uint64); i++)
+	{
+		if (i % INTERRUPT_WORDS == 0)
+			CHECK_FOR_INTERRUPTS();
+		to[i] = BloomSubtractCounterWords(to[i], from[i], &missing);
+	}
+	if (missing != 0)
+		ReportDifference();
+	BloomSetCount(result, CountersInUse(result));
+	return result;
+}
+
+/* ----------------------------------------------------------------
+ *							CAST
+ * ----------------------------------------------------------------
+ */
+
+/* A word of counters, as a number in which counter i has bits 4i to 4i + 3. */
+static inline uint64
+LoadCounters(uint64 word)
+{
+#ifdef WORDS_BIGENDIAN
+	return pg_bswap64(word);
+#else
+	return word;
+#endif
+}
+
+/*
+ * BloomCountingToPlain
+ *		The plain filter that holds the same keys.
+ *
+ * Both types turn from keys to positions at the same number of keys, so that
+ * the form is kept.
+ */
+Bloom *
+BloomCountingToPlain(const Bloom *filter)
+{
+	Bloom	   *plain;
+	const uint64 *from = BloomKeyData(filter);
+	uint8	   *to;
+
+	if (BloomIsKeys(filter))
+	{
+		Size		nbytes = filter->count * sizeof(uint64);
+
+		plain = BloomMakeLike(filter, BLOOM_KEYS, nbytes);
+		memcpy(BloomKeyData(plain), BloomKeyData(filter), nbytes);
+	}
+	else
+	{
+		plain = BloomMakeLike(filter, BLOOM_BITS, BloomBitBytes(filter));
+		to = BloomBitData(plain);
+		for (uint64 i = 0; i < BloomCounterBytes(filter) / sizeof(uint64); i++)
+		{
+			unsigned int bits = BloomCountersToBits(LoadCounters(from[i]));
+
+			if (i % INTERRUPT_WORDS == 0)
+				CHECK_FOR_INTERRUPTS();
+			*to++ = (uint8) bits;
+			*to++ = (uint8) (bits >> 8);
+		}
+	}
+	BloomSetCount(plain, filter->count);
+	return plain;
+}
+
+/* ----------------------------------------------------------------
+ *							COMPARISON
+ *
+ * Equality is equality of counters.  The form and the list of keys do not
+ * count: by chance, two different lists can have the same counters.
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Is a list of counters in use smaller than all counters?  Then a filter in
+ * keys form is better looked at as such a list.
+ */
+static bool
+IsSparse(const Bloom *filter)
+{
+	return BloomIsKeys(filter) &&
+		filter->count * filter->hashes * sizeof(uint64) <= BloomCounterBytes(filter);
+}
+
+/* The positions of a key, each once; their number is the result. */
+static int
+DistinctPositions(const Bloom *shape, uint64 hash, uint64 *positions)
+{
+	uint64		a = hash;
+	int			n = 0;
+
+	for (int i = 0; i < shape->hashes; i++)
+	{
+		int			j = 0;
+
+		positions[n] = BloomNextPosition(&a, BloomBits(shape));
+		while (positions[j] != positions[n])
+			j++;
+		n += j == n;
+	}
+	return n;
+}
+
+/*
+ * The counters in use of a filter in keys form, ascending, each as 16 times
+ * its position, plus the count.
+ */
+static uint64 *
+SortedCounters(const Bloom *filter, uint64 *ncounters)
+{
+	BloomCountedKeys keys = BloomCountedKeysOf(filter);
+	uint64	   *counters = palloc((keys.nkeys * filter->hashes + 1) *
+								  sizeof(uint64));
+	uint64		n = 0;
+	uint64		distinct = 0;
+
+	for (uint64 i = 0; i < keys.nkeys; i++)
+	{
+		uint64		positions[BLOOM_MAX_HASHES];
+		int			npositions = DistinctPositions(filter, keys.hashes[i], positions);
+
+		if (i % INTERRUPT_KEYS == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (int j = 0; j < npositions; j++)
+			counters[n++] = positions[j] << 4 | BloomGetCounter(keys.counts, i);
+	}
+	Sort(counters, n);
+	for (uint64 i = 0; i < n;)
+	{
+		uint64		position = counters[i] >> 4;
+		unsigned int count = 0;
+
+		for (; i < n && counters[i] >> 4 == position; i++)
+			count = BloomAddCounts(count, counters[i] & 15);
+		counters[distinct++] = position << 4 | count;
+	}
+	*ncounters = distinct;
+	return counters;
+}
+
+static const Bloom *
+AsCounters(const Bloom *filter)
+{
+	return BloomIsBits(filter) ? filter : ToCounters(filter);
+}
+
+static void
+FreeAsCounters(const Bloom *counters, const Bloom *filter)
+{
+	if (counters != filter)
+		pfree(unconstify(Bloom *, counters));
+}
+
+/* Are both lists of keys the same, with their counts? */
+static bool
+SameCountedKeys(const Bloom *a, const Bloom *b)
+{
+	return BloomIsKeys(a) && BloomIsKeys(b) && a->count == b->count &&
+		memcmp(BloomKeyData(a), BloomKeyData(b),
+			   a->count * sizeof(uint64) + BloomCountBytes(a->count)) == 0;
+}
+
+/*
+ * BloomCountingEquals
+ *		Same shape, same key type, and same counters?
+ */
+bool
+BloomCountingEquals(const Bloom *a, const Bloom *b)
+{
+	BloomKeyType type_a = BloomKeyTypeOf(a);
+	BloomKeyType type_b = BloomKeyTypeOf(b);
+	bool		equal;
+
+	if (!BloomShapeEquals(a, b) || !BloomSameKeyType(&type_a, &type_b))
+		return false;
+	if (SameCountedKeys(a, b))
+		return true;
+
+	if (IsSparse(a) && IsSparse(b))
+	{
+		uint64		na;
+		uint64		nb;
+		uint64	   *counters_a = SortedCounters(a, &na);
+		uint64	   *counters_b = SortedCounters(b, &nb);
+
+		equal = na == nb &&
+			memcmp(counters_a, counters_b, na * sizeof(uint64)) == 0;
+		pfree(counters_a);
+		pfree(counters_b);
+	}
+	else
+	{
+		const Bloom *counters_a = AsCounters(a);
+		const Bloom *counters_b = AsCounters(b);
+
+		equal = counters_a->count == counters_b->count &&
+			memcmp(BloomCounterData(counters_a), BloomCounterData(counters_b),
+				   BloomCounterBytes(a)) == 0;
+		FreeAsCounters(counters_a, a);
+		FreeAsCounters(counters_b, b);
+	}
+	return equal;
+}
+
+/*
+ * BloomCountingHash
+ *		A hash that equal filters share.  It must not change.
+ */
+uint64
+BloomCountingHash(const Bloom *filter)
+{
+	uint64		hash = BloomShapeHash(filter);
+
+	if (IsSparse(filter))
+	{
+		uint64		n;
+		uint64	   *counters = SortedCounters(filter, &n);
+
+		for (uint64 i = 0; i < n;)
+		{
+			uint64		index = counters[i] >> 8;
+			union
+			{
+				uint8		bytes[8];
+				uint64		word;
+			}			sixteen = {{0}};
+
+			for (; i < n && counters[i] >> 8 == index; i++)
+				BloomPutCounter(sixteen.bytes, (counters[i] >> 4) & 15,
+								counters[i] & 15);
+			hash += BloomHashOfWord(index, sixteen.word);
+		}
+		pfree(counters);
+	}
+	else if (filter->count > 0)
+	{
+		const Bloom *counters = AsCounters(filter);
+
+		for (uint64 i = 0; i < BloomCounterBytes(filter) / sizeof(uint64); i++)
+		{
+			if (i % INTERRUPT_WORDS == 0)
+				CHECK_FOR_INTERRUPTS();
+			hash += BloomHashOfWord(i, BloomKeyData(counters)[i]);
+		}
+		FreeAsCounters(counters, filter);
+	}
+	return hash;
+}
+
+/*
+ * BloomCountersFull
+ *		How many counters are 15, and how many are not 0?
+ */
+uint64
+BloomCountersFull(const Bloom *filter, uint64 *in_use)
+{
+	uint64		full = 0;
+
+	if (IsSparse(filter))
+	{
+		uint64		n;
+		uint64	   *counters = SortedCounters(filter, &n);
+
+		for (uint64 i = 0; i < n; i++)
+			full += (counters[i] & 15) == BLOOM_MAX_COUNT;
+		pfree(counters);
+		*in_use = n;
+	}
+	else
+	{
+		const Bloom *counters = AsCounters(filter);
+
+		for (uint64 i = 0; i < BloomCounterBytes(filter) / sizeof(uint64); i++)
+		{
+			if (i % INTERRUPT_WORDS == 0)
+				CHECK_FOR_INTERRUPTS();
+
+			/* a counter is 15 where none of its complement's bits is set */
+			full += 16 - BloomCountersInUse(~BloomKeyData(counters)[i]);
+		}
+		*in_use = counters->count;
+		FreeAsCounters(counters, filter);
+	}
+	return full;
+}

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/counting_ops.h
+ *		Operations on counting filters: add, remove, sum, difference, compare.
+ *
+ * None changes its arguments.  The result may be one of them.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef COUNTING_OPS_H
+#define COUNTING_OPS_H
+
+#include "filter/setops.h"
+#include "bits/counters.h"
+
+
+/* Distinct hashes, ascending, and a counter for each */
+typedef struct BloomCountedKeys
+{
+	const uint64 *hashes;
+	const uint8 *counts;
+	uint64		nkeys;
+} BloomCountedKeys;
+
+/* The keys of a counting filter in keys form */
+static inline BloomCountedKeys
+BloomCountedKeysOf(const Bloom *filter)
+{
+	BloomCountedKeys keys;
+
+	keys.hashes = BloomKeyData(filter);
+	keys.counts = BloomCountData(filter);
+	keys.nkeys = filter->count;
+	return keys;
+}
+
+extern BloomShape BloomCountingShape(double capacity, double fp_prob,
+									 int64 seed);
+extern Bloom *BloomCountingMakeEmpty(const BloomShape *shape);
+extern Bloom *BloomCountingMakeShapeless(void);
+
+extern BloomCountedKeys BloomCountRepeats(uint64 *hashes, uint64 nhashes);
+extern uint64 BloomMergeCounted(BloomCountedKeys a, BloomCountedKeys b,
+								uint64 *hashes, uint8 *counts);
+extern uint64 BloomAddCounted(uint8 *counters, const Bloom *shape,
+							  BloomCountedKeys keys);
+extern void BloomAddCounters(Bloom *counters, const Bloom *other);
+extern Bloom *BloomMakeCounted(const Bloom *like, const BloomKeyType *key_type,
+							   BloomCountedKeys a, BloomCountedKeys b);
+
+extern const Bloom *BloomCountingAdd(const Bloom *filter, uint64 *hashes,
+									 uint64 nhashes,
+									 const BloomKeyType *key_type);
+extern const Bloom *BloomCountingRemove(const Bloom *filter, uint64 *hashes,
+										uint64 nhashes);
+extern unsigned int BloomCountingCount(const Bloom *filter, uint64 hash);
+extern const Bloom *BloomCountingSum(const Bloom *a, const Bloom *b);
+extern const Bloom *BloomCountingDifference(const Bloom *a, const Bloom *b);
+extern Bloom *BloomCountingToPlain(const Bloom *filter);
+
+extern bool BloomCountingEquals(const Bloom *a, const Bloom *b);
+extern uint64 BloomCountingHash(const Bloom *filter);
+extern uint64 BloomCountersFull(const Bloom *filter, uint64 *in_use);
+
+#endif							/* COUNTING_OPS_H */

@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/fetch.h
+ *		From a Datum, which may be stored out of line, to the filter.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_FETCH_H
+#define BLOOM_FETCH_H
+
+#include "bits/index.h"
+#include "filter/setops.h"
+
+extern const Bloom *BloomFetch(Datum datum);
+extern const Bloom *BloomFetchState(Datum datum);
+extern const Bloom *BloomFetchHeader(Datum datum);
+extern Size BloomFetchSize(Datum datum);
+extern bool BloomIsSliceable(Datum datum);
+extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
+
+#define PG_GETARG_BLOOM_P(n)	BloomFetch(PG_GETARG_DATUM(n))
+#define PG_RETURN_BLOOM_P(x)	PG_RETURN_DATUM(PointerGetDatum(x))
+
+/* What the call sites of a statement remember of the stored filters */
+typedef struct BloomCache BloomCache;
+
+/* What a call site has to probe with */
+typedef struct BloomProbeSite
+{
+	BloomCache *cache;			/* NULL before the first stored filter */
+	bool		is_constant;	/* it has one filter, for all its life */
+	BloomIndex	index;			/* of that, in keys form */
+} BloomProbeSite;
+
+/* A filter to be probed: as a whole, or by slices of what is stored */
+typedef struct BloomProbe
+{
+	const Bloom *header;		/* only the header, unless is_whole */
+	bool		is_whole;
+	BloomIndex *index;			/* or NULL */
+	MemoryContext context;		/* of the index */
+	Datum		stored;			/* unless is_whole */
+	uint64		unpacked[(VARATT_SHORT_MAX + VARHDRSZ) / sizeof(uint64) + 1];
+} BloomProbe;
+
+extern void BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo,
+							   int argno);
+extern void BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
+							 BloomProbeSite *site, MemoryContext context);
+extern bool BloomProbeIndex(const BloomProbe *probe);
+extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
+
+/*
+ * BloomProbeBegin
+ *		Make a filter ready to be probed for so many keys.
+ *
+ * The context is the function's own, fn_mcxt.
+ */
+static inline void
+BloomProbeBegin(BloomProbe *probe, Datum datum, uint64 nkeys,
+				BloomProbeSite *site, MemoryContext context)
+{
+	const Bloom *filter = (const Bloom *) DatumGetPointer(datum);
+
+	probe->context = context;
+	if (likely(VARATT_IS_4B_U(filter) && BloomIsPublic(filter)))
+	{
+		probe->header = filter;
+		probe->is_whole = true;
+		probe->index = NULL;
+		if (site->is_constant && BloomIsKeys(filter))
+		{
+			site->index.keys = BloomKeyData(filter);
+			site->index.nkeys = filter->count;
+			probe->index = &site->index;
+		}
+	}
+	else
+		BloomProbeStored(probe, datum, nkeys, site, context);
+}
+
+/*
+ * BloomProbeTest
+ *		Does the filter possibly hold a key of this hash?
+ */
+static inline bool
+BloomProbeTest(const BloomProbe *probe, uint64 hash)
+{
+	if (unlikely(!probe->is_whole))
+		return BloomTestStored(probe, hash);
+	if (probe->index != NULL &&
+		(likely(probe->index->lines != NULL) || BloomProbeIndex(probe)))
+		return BloomIndexTest(probe->index, hash);
+	return BloomTestHash(probe->header, hash);
+}
+
+#endif							/* BLOOM_FETCH_H */

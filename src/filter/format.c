@@ -1,0 +1,378 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/format.c
+ *		The value: shapes, making, encoding, decoding.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+#ifndef WIN32
+#include <sys/mman.h>
+#endif
+
+#include "filter/format.h"
+
+/* The usual size of huge pages; only a guess is needed */
+#define HUGE_PAGE_SIZE	(2 * 1024 * 1024)
+
+/* ----------------------------------------------------------------
+ *							SHAPES
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomShapeForCapacity
+ *		The shape by best_params.  Checks both arguments.
+ *
+ * A capacity is any number, as people write it (1e6), and is rounded up.  From
+ * 2^53 on, not every whole number is one.
+ */
+BloomShape
+BloomShapeForCapacity(double capacity, double fp_prob, int64 seed)
+{
+	BloomShape	shape;
+	BloomParams params;
+
+	if (capacity > 0 && capacity < 1 && fp_prob >= 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity %g and fp_prob %g are in the wrong order",
+						capacity, fp_prob),
+				 errhint("The number of keys comes first, then the rate: (capacity, fp_prob).")));
+	if (!BloomBestParams(fp_prob, &params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fp_prob %g is out of range", fp_prob),
+				 errdetail("fp_prob must be at least %.3g, which takes %d bits per key, and less than 1.",
+						   BloomMinFpProb(), BLOOM_MAX_BITS_PER_KEY),
+				 errhint("A rate of one percent is 0.01. To name a capacity as well, put it before the rate: (capacity, fp_prob).")));
+	/* not NaN, either */
+	if (!(capacity >= 1 && capacity <= BLOOM_MAX_CAPACITY))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity %.16g is out of range", capacity),
+				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
+						   BLOOM_MAX_CAPACITY)));
+	shape.capacity = (uint64) ceil(capacity);
+	if (shape.capacity > BloomMaxCapacity(params.bits_per_key))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("capacity " UINT64_FORMAT " is too large for one filter",
+						shape.capacity),
+				 errdetail("With fp_prob %g, a key takes %d bits, and a filter has at most " UINT64_FORMAT " bits.",
+						   fp_prob, params.bits_per_key, BLOOM_MAX_BITS),
+				 errhint("The largest capacity that fits is " UINT64_FORMAT "; larger sets are divided into several filters by bloom_shard.",
+						 BloomMaxCapacity(params.bits_per_key))));
+
+	shape.bits = BloomBitsForCapacity(shape.capacity,
+									  params.bits_per_key);
+	shape.hashes = params.hashes;
+	shape.seed = seed;
+	shape.fp_prob = fp_prob;
+	return shape;
+}
+
+/*
+ * BloomCheckHashes
+ *		An error, unless a filter may have so many hashes.
+ */
+void
+BloomCheckHashes(int32 hashes)
+{
+	if (hashes < 1 || hashes > BLOOM_MAX_HASHES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("hashes %d is out of range", hashes),
+				 errdetail("hashes must be between 1 and %d.",
+						   BLOOM_MAX_HASHES)));
+}
+
+/*
+ * BloomShapeExplicit
+ *		The shape with just these bits and hashes.  Checks its arguments.
+ *
+ * Its capacity is the number of keys that this number of hashes is best for,
+ * which is where half of the bits are set and the rate is 2^-hashes.
+ */
+BloomShape
+BloomShapeExplicit(int64 bits, int32 hashes, int64 seed)
+{
+	BloomShape	shape;
+
+	if (bits < (int64) BLOOM_MIN_BITS || bits > (int64) BLOOM_MAX_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bits " INT64_FORMAT " is out of range", bits),
+				 errdetail("bits must be between " UINT64_FORMAT " and " UINT64_FORMAT ".",
+						   BLOOM_MIN_BITS, BLOOM_MAX_BITS)));
+	BloomCheckHashes(hashes);
+
+	shape.bits = (bits + 63) / 64 * 64;
+	shape.hashes = hashes;
+	shape.seed = seed;
+	shape.fp_prob = BloomRateOfFill(0.5, hashes);
+	shape.capacity = BloomCapacityOfBits(shape.bits, hashes, shape.fp_prob);
+	return shape;
+}
+
+/*
+ * BloomShapeOf
+ *		The shape that a filter has.
+ */
+BloomShape
+BloomShapeOf(const Bloom *filter)
+{
+	BloomShape	shape;
+
+	shape.bits = BloomBits(filter);
+	shape.hashes = filter->hashes;
+	shape.seed = (int64) filter->seed;
+	shape.capacity = filter->capacity;
+	shape.fp_prob = filter->fp_prob;
+	return shape;
+}
+
+/* ----------------------------------------------------------------
+ *							MAKING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomAllocate
+ *		Memory for a filter.
+ *
+ * A large filter is read and written all over, and more often than not waits
+ * for the page table as well as for the memory itself.  So we ask for huge
+ * pages, before any is touched.  It is not an error if there are none.
+ */
+void *
+BloomAllocate(MemoryContext context, Size size)
+{
+	void	   *memory = MemoryContextAlloc(context, size);
+
+#ifdef MADV_HUGEPAGE
+	if (size >= 2 * HUGE_PAGE_SIZE)
+	{
+		uintptr_t	start = TYPEALIGN(HUGE_PAGE_SIZE, memory);
+		uintptr_t	end = TYPEALIGN_DOWN(HUGE_PAGE_SIZE, (char *) memory + size);
+
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+	}
+#endif
+	return memory;
+}
+
+/*
+ * BloomMake
+ *		A filter with room for this many bytes of content, all zero.
+ *
+ * The caller fills in the content and its count.
+ */
+Bloom *
+BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
+		  BloomRepresentation representation, Size nbytes)
+{
+	Size		type_bytes = (Size) key_type->words * 8;
+	Size		size = BLOOM_HEADER_SIZE + type_bytes + nbytes;
+	Bloom	   *filter = BloomAllocate(CurrentMemoryContext, size);
+
+	memset(filter, 0, size);
+	SET_VARSIZE(filter, size);
+	filter->version = BLOOM_VERSION;
+	filter->representation = representation;
+	filter->hashes = shape->hashes;
+	filter->type_words = key_type->words;
+	filter->key_type = key_type->id;
+	filter->words = shape->bits / 64;
+	filter->seed = (uint64) shape->seed;
+	filter->capacity = shape->capacity;
+	filter->fp_prob = shape->fp_prob;
+	if (type_bytes > 0)
+		memcpy(filter->data, key_type->name, type_bytes);
+	return filter;
+}
+
+/*
+ * BloomMakeEmpty
+ *		A filter of this shape that holds no key.
+ */
+Bloom *
+BloomMakeEmpty(const BloomShape *shape)
+{
+	BloomKeyType none = {0};
+
+	return BloomMake(shape, &none, BLOOM_KEYS, 0);
+}
+
+/*
+ * BloomMakeShapeless
+ *		The filter that an aggregate makes of no rows.
+ */
+Bloom *
+BloomMakeShapeless(void)
+{
+	BloomShape	none = {0};
+
+	return BloomMakeEmpty(&none);
+}
+
+/*
+ * BloomMakeLike
+ *		A filter of the same shape and key type, without the content.
+ */
+Bloom *
+BloomMakeLike(const Bloom *like, BloomRepresentation representation,
+			  Size nbytes)
+{
+	BloomShape	shape = BloomShapeOf(like);
+	BloomKeyType key_type = BloomKeyTypeOf(like);
+
+	return BloomMake(&shape, &key_type, representation, nbytes);
+}
+
+/*
+ * BloomCopy
+ *		The same filter, to be changed.
+ */
+Bloom *
+BloomCopy(const Bloom *filter)
+{
+	Bloom	   *copy = BloomAllocate(CurrentMemoryContext, VARSIZE(filter));
+
+	memcpy(copy, filter, VARSIZE(filter));
+	return copy;
+}
+
+/*
+ * BloomCountBits
+ *		How many bits are set in the array of a filter in bits form?
+ */
+uint64
+BloomCountBits(const Bloom *bits)
+{
+	return BloomPopcount(BloomBitData(bits), BloomBitBytes(bits));
+}
+
+/*
+ * BloomSetCount
+ *		Note how many keys a filter holds, or how many bits are set in it, and
+ *		give back what it has too much of room.
+ */
+void
+BloomSetCount(Bloom *filter, uint64 count)
+{
+	filter->count = count;
+	if (count == 0 && filter->representation != BLOOM_KEYS)
+	{
+		/* what is left of bits or counts has no key type */
+		filter->representation = BloomKindOf(filter) | BLOOM_KEYS;
+		filter->key_type = InvalidOid;
+		filter->type_words = 0;
+	}
+	if (BloomIsKeys(filter))
+		SET_VARSIZE(filter, BloomSizeByHeader(filter));
+	AssertCheckBloom(filter);
+}
+
+/* ----------------------------------------------------------------
+ *							ENCODING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomEncodedSize
+ *		How many bytes BloomEncode writes.
+ */
+Size
+BloomEncodedSize(const Bloom *filter)
+{
+	return VARSIZE(filter) - VARHDRSZ;
+}
+
+/*
+ * BloomEncode
+ *		Write the filter's bytes as they leave the server.
+ */
+void
+BloomEncode(const Bloom *filter, uint8 *out)
+{
+	BloomWriteBytes(filter, out, BloomEncodedSize(filter));
+}
+
+/* Read the header of bytes that should be a filter of this kind. */
+static const char *
+ReadHeaderOfKind(const uint8 *bytes, Size len, BloomKind kind, Bloom *header)
+{
+	const char *wrong = BloomReadHeader(bytes, len, header);
+
+	if (wrong == NULL && BloomKindOf(header) != kind)
+		wrong = kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
+	return wrong;
+}
+
+/*
+ * BloomDecode
+ *		Make a filter of bytes from outside, whoever wrote them.
+ *
+ * Nothing is believed: what this accepts, every other function can work on.
+ * NULL, if something is wrong, and then *wrong is a sentence that says what.
+ */
+Bloom *
+BloomDecode(const uint8 *bytes, Size len, BloomKind kind, const char **wrong)
+{
+	Bloom		header;
+	Bloom	   *filter;
+
+	*wrong = ReadHeaderOfKind(bytes, len, kind, &header);
+	if (*wrong != NULL)
+		return NULL;
+
+	filter = BloomAllocate(CurrentMemoryContext, VARHDRSZ + len);
+	*wrong = BloomReadContent(bytes, len, filter);
+	if (*wrong != NULL)
+	{
+		pfree(filter);
+		return NULL;
+	}
+	SET_VARSIZE(filter, VARHDRSZ + len);
+	return filter;
+}
+
+/*
+ * BloomDecodeInPlace
+ *		The same with bytes that stand behind the varlena header already.
+ *
+ * NULL, and then they have become the filter; or what is wrong.
+ */
+const char *
+BloomDecodeInPlace(Bloom *filter, Size len, BloomKind kind)
+{
+	Bloom		header;
+	const char *wrong;
+
+	wrong = ReadHeaderOfKind((const uint8 *) VARDATA(filter), len, kind,
+							 &header);
+	if (wrong == NULL)
+		wrong = BloomReadInPlace(filter);
+	if (wrong == NULL)
+		SET_VARSIZE(filter, VARHDRSZ + len);
+	return wrong;
+}
+
+#ifdef USE_ASSERT_CHECKING
+/*
+ * AssertCheckBloom
+ *		Check what the decoder would check.
+ */
+void
+AssertCheckBloom(const Bloom *filter)
+{
+	Assert(BloomCheckHeader(filter) == NULL);
+	Assert(VARSIZE(filter) == BloomSizeByHeader(filter));
+	Assert(BloomCheckContent(filter) == NULL);
+}
+#endif

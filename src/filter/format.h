@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/format.h
+ *		The value: a filter as a varlena.
+ *
+ * A filter is made, read and written here.  What its bytes mean is in
+ * bits/layout.h.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_FORMAT_H
+#define BLOOM_FORMAT_H
+
+#include "fmgr.h"
+
+#include "bits/layout.h"
+#include "bits/sizing.h"
+#include "compat.h"
+
+/* What bloom_empty and bloom_shape take: a filter without its content */
+typedef struct BloomShape
+{
+	uint64		bits;
+	int			hashes;
+	int64		seed;
+	uint64		capacity;
+	double		fp_prob;
+} BloomShape;
+
+/* A capacity is at most 2^53: from there on, not every number is a float8 */
+#define BLOOM_MAX_CAPACITY		9007199254740992.0
+
+/* Is this a value, or a state that only filter/state.c understands? */
+#define BLOOM_NOT_A_STATE		BLOOM_VERSION
+#define BloomIsPublic(filter)	((filter)->version == BLOOM_NOT_A_STATE)
+
+/* How messages call a filter of each kind */
+static inline const char *
+BloomKindName(BloomKind kind)
+{
+	return kind == BLOOM_COUNTING ? "counting Bloom filter" : "Bloom filter";
+}
+
+extern BloomShape BloomShapeForCapacity(double capacity, double fp_prob,
+										int64 seed);
+extern void BloomCheckHashes(int32 hashes);
+extern BloomShape BloomShapeExplicit(int64 bits, int32 hashes, int64 seed);
+extern BloomShape BloomShapeOf(const Bloom *filter);
+
+extern void *BloomAllocate(MemoryContext context, Size size);
+
+extern Bloom *BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
+						BloomRepresentation representation, Size nbytes);
+extern Bloom *BloomMakeEmpty(const BloomShape *shape);
+extern Bloom *BloomMakeShapeless(void);
+extern Bloom *BloomMakeLike(const Bloom *like,
+							BloomRepresentation representation, Size nbytes);
+extern Bloom *BloomCopy(const Bloom *filter);
+extern uint64 BloomCountBits(const Bloom *bits);
+extern void BloomSetCount(Bloom *filter, uint64 count);
+
+extern Size BloomEncodedSize(const Bloom *filter);
+extern void BloomEncode(const Bloom *filter, uint8 *out);
+extern Bloom *BloomDecode(const uint8 *bytes, Size len, BloomKind kind,
+						  const char **wrong);
+extern const char *BloomDecodeInPlace(Bloom *filter, Size len, BloomKind kind);
+
+#ifdef USE_ASSERT_CHECKING
+extern void AssertCheckBloom(const Bloom *filter);
+#else
+#define AssertCheckBloom(filter)	((void) 0)
+#endif
+
+#endif							/* BLOOM_FORMAT_H */

@@ -1,0 +1,198 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/io.c
+ *		Input and output of filters of both types, as text and as bytes.
+ *
+ * Text is the base64 of the bytes of docs/format.md.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+#include "filter/io.h"
+
+static const char *
+KindType(BloomKind kind)
+{
+	return kind == BLOOM_COUNTING ? "counting_bloom" : "bloom";
+}
+
+/*
+ * The server counts base64 in int, which is too small for the largest filters
+ * as a whole.  So we go through it in pieces: this many bytes make so many
+ * characters, without padding in between.
+ */
+#define BASE64_PIECE_BYTES	(3 * 1024 * 1024)
+#define BASE64_PIECE_CHARS	(4 * 1024 * 1024)
+
+static char *
+EncodeBase64(const uint8 *bytes, Size len)
+{
+	Size		nchars = (len + 2) / 3 * 4;
+	char	   *text = palloc(nchars + 1);
+	char	   *out = text;
+
+	while (len > 0)
+	{
+		int			piece = (int) Min(len, BASE64_PIECE_BYTES);
+		int			n = BloomBase64Encode(bytes, piece, out,
+										  (int) Min(text + nchars - out,
+													BASE64_PIECE_CHARS));
+
+		if (n < 0)
+			elog(ERROR, "could not encode base64");
+		bytes += piece;
+		len -= piece;
+		out += n;
+		CHECK_FOR_INTERRUPTS();
+	}
+	*out = '\0';
+	return text;
+}
+
+/*
+ * The bytes of base64, or NULL, if the text is not base64.
+ *
+ * White space may stand anywhere, as for decode(..., 'base64').  But of two
+ * texts for the same bytes only the one that we write is accepted: there is
+ * nothing after the padding, and the bits that the last character has to spare
+ * are zero.
+ */
+static uint8 *
+DecodeBase64(const char *text, Size *len)
+{
+	Size		nchars = strlen(text);
+	uint8	   *bytes = palloc(nchars / 4 * 3 + 3);
+	uint8	   *out = bytes;
+	char	   *chars = palloc(Min(nchars, BASE64_PIECE_CHARS) + 1);
+	bool		padded = false;
+
+	while (*text != '\0')
+	{
+		int			nin = 0;
+		int			nout;
+		const char *padding;
+
+		while (*text != '\0' && nin < BASE64_PIECE_CHARS)
+		{
+			char		c = *text++;
+
+			if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+				chars[nin++] = c;
+		}
+		if (nin == 0)
+			break;
+
+		nout = padded ? -1 :
+			BloomBase64Decode(chars, nin, out, nin / 4 * 3 + 3);
+		padding = memchr(chars, '=', nin);
+		if (nout >= 0 && padding != NULL)
+		{
+			char		last[4];
+
+			/* the padding is what the last bytes have when we write them */
+			padded = true;
+			if (padding < chars + nin - 2 ||
+				BloomBase64Encode(out + nout - (nout % 3), nout % 3, last, 4) != 4 ||
+				memcmp(last, chars + nin - 4, 4) != 0)
+				nout = -1;
+		}
+		if (nout < 0)
+		{
+			pfree(chars);
+			pfree(bytes);
+			return NULL;
+		}
+		out += nout;
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(chars);
+	*len = out - bytes;
+	return bytes;
+}
+
+/*
+ * BloomFromText
+ *		The filter of the text in a type's input function's argument.
+ */
+Datum
+BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	const char *wrong = "It is not base64.";
+	Bloom	   *filter = NULL;
+	uint8	   *bytes;
+	Size		len;
+
+	bytes = DecodeBase64(text, &len);
+	if (bytes != NULL)
+		filter = BloomDecode(bytes, len, kind, &wrong);
+	if (filter == NULL)
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s: \"%.*s\"%s",
+						KindType(kind),
+						pg_mbcliplen(text, (int) strnlen(text, 64), 40), text,
+						strnlen(text, 64) > 40 ? "..." : ""),
+				 errdetail("%s", wrong),
+				 errhint("A filter is base64, as its output shows.")));
+	pfree(bytes);
+	return PointerGetDatum(filter);
+}
+
+/*
+ * BloomToText
+ *		A type's output.
+ */
+char *
+BloomToText(const Bloom *filter)
+{
+	Size		len = BloomEncodedSize(filter);
+	uint8	   *bytes = palloc(len);
+	char	   *text;
+
+	BloomEncode(filter, bytes);
+	text = EncodeBase64(bytes, len);
+	pfree(bytes);
+	return text;
+}
+
+/*
+ * BloomFromBytes
+ *		The filter of these bytes: binary input, and the cast from bytea.
+ */
+Datum
+BloomFromBytes(const void *bytes, Size len, BloomKind kind)
+{
+	const char *wrong;
+	Bloom	   *filter = BloomDecode(bytes, len, kind, &wrong);
+
+	if (filter == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid binary representation of a %s",
+						BloomKindName(kind)),
+				 errdetail("%s", wrong),
+				 errhint("The bytes of a filter are those that the cast to bytea gives.")));
+	return PointerGetDatum(filter);
+}
+
+/*
+ * BloomToBytea
+ *		The bytes of a filter: binary output, and the cast to bytea.
+ */
+bytea *
+BloomToBytea(const Bloom *filter)
+{
+	Size		len = BloomEncodedSize(filter);
+	bytea	   *bytes = palloc(VARHDRSZ + len);
+
+	SET_VARSIZE(bytes, VARHDRSZ + len);
+	BloomEncode(filter, (uint8 *) VARDATA(bytes));
+	return bytes;
+}

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/io.h
+ *		Input and output of filters of both types, as text and as bytes.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_IO_H
+#define BLOOM_IO_H
+
+#include "filter/format.h"
+
+extern Datum BloomFromText(FunctionCallInfo fcinfo, BloomKind kind);
+extern Datum BloomFromBytes(const void *bytes, Size len, BloomKind kind);
+extern char *BloomToText(const Bloom *filter);
+extern bytea *BloomToBytea(const Bloom *filter);
+
+#endif							/* BLOOM_IO_H */

@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/setops.h
+ *		Operations on filters as sets: add, test, compare, combine, fit.
+ *
+ * None changes its arguments.  The result may be one of them.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_SETOPS_H
+#define BLOOM_SETOPS_H
+
+#include "bits/bits.h"
+#include "filter/format.h"
+#include "key/key_type.h"
+#include "bits/sort.h"
+#include "bits/counters.h"
+
+extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
+extern void BloomCheckHasShape(const Bloom *filter);
+
+extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
+extern const Bloom *BloomAddSorted(const Bloom *filter, const uint64 *hashes,
+								   uint64 nhashes,
+								   const BloomKeyType *key_type);
+extern Bloom *BloomToBits(const Bloom *filter);
+extern void BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes);
+extern void BloomOrBits(Bloom *bits, const Bloom *other);
+extern void BloomAdoptCapacity(Bloom *filter, const Bloom *other);
+
+extern bool BloomEquals(const Bloom *a, const Bloom *b);
+extern uint64 BloomHashOfWord(uint64 index, uint64 word);
+extern uint64 BloomShapeHash(const Bloom *filter);
+extern uint64 BloomContentHash(const Bloom *filter);
+extern bool BloomContainsFilter(const Bloom *filter, const Bloom *part);
+extern const Bloom *BloomUnion(const Bloom *a, const Bloom *b);
+extern const Bloom *BloomIntersect(const Bloom *a, const Bloom *b);
+extern const Bloom *BloomFit(const Bloom *filter, double fp_prob);
+
+extern uint64 BloomBitsSet(const Bloom *filter);
+extern double BloomCardinality(const Bloom *filter);
+extern double BloomUnionCardinality(const Bloom *a, const Bloom *b);
+extern double BloomRateNow(const Bloom *filter);
+extern bool BloomIsOverfull(const Bloom *filter);
+extern void BloomWarnOverfull(const Bloom *filter);
+
+/*
+ * BloomCheckKeyTypeOf
+ *		An error, unless the filter, which is the holder or part of it, can hold
+ *		keys of this key type.
+ */
+static inline void
+BloomCheckKeyTypeOf(BloomHolder holder, const Bloom *filter,
+					const BloomKeyType *key_type)
+{
+	if (likely(filter->key_type == key_type->id && key_type->words == 0))
+		return;
+	if (filter->key_type != 0 && key_type->id != 0)
+	{
+		BloomKeyType has = BloomKeyTypeOf(filter);
+
+		if (!BloomSameKeyType(&has, key_type))
+			BloomKeyTypeMismatch(holder, &has, key_type);
+	}
+}
+
+static inline void
+BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
+{
+	BloomCheckKeyTypeOf(BloomHolderOf(filter), filter, key_type);
+}
+
+/*
+ * Does the filter possibly hold a key of this hash?  The caller has checked
+ * the key type.
+ */
+static inline bool
+BloomTestHash(const Bloom *filter, uint64 hash)
+{
+	if (likely(filter->representation == BLOOM_BITS))
+		return BloomTestBits(BloomBitData(filter), BloomBits(filter),
+							 filter->hashes, hash);
+	if (filter->representation == BLOOM_COUNTERS)
+		return BloomTestCounters(BloomCounterData(filter), BloomBits(filter),
+								 filter->hashes, hash);
+	return BloomTestKeys(BloomKeyData(filter), filter->count, hash);
+}
+
+#endif							/* BLOOM_SETOPS_H */

@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * func/call.h
+ *		What SQL-callable functions of both types share.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_CALL_H
+#define BLOOM_CALL_H
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+
+#include "filter/fetch.h"
+#include "key/hash.h"
+
+/* One row as the result of a function with OUT parameters. */
+static inline Datum
+BloomReturnRow(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc	tupdesc;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	tupdesc = BlessTupleDesc(tupdesc);
+	return HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls));
+}
+
+/* What a call site keeps between the rows: its keys' type, stored filters */
+typedef struct BloomCallSite
+{
+	BloomHasher hasher;
+	BloomProbeSite probes;		/* of those that test */
+} BloomCallSite;
+
+static inline BloomCallSite *
+BloomGetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
+{
+	BloomCallSite *site = fcinfo->flinfo->fn_extra;
+
+	if (unlikely(site == NULL))
+	{
+		site = BloomMakeCallSite(fcinfo, key_argno, is_array,
+								 sizeof(BloomCallSite));
+		BloomProbeSiteInit(&site->probes, fcinfo, 1 - key_argno);
+	}
+	return site;
+}
+
+/* The keys in argument 1, an array, hashed for a filter. */
+static inline BloomArrayKeys
+BloomHashArrayArg(FunctionCallInfo fcinfo, const Bloom *filter, BloomUse use)
+{
+	BloomKeyType has = BloomKeyTypeOf(filter);
+
+	return BloomHashArray(&BloomGetCallSite(fcinfo, 1, true)->hasher,
+						  PG_GETARG_ARRAYTYPE_P(1), BloomHolderOf(filter),
+						  &has, filter->seed, use);
+}
+
+/*
+ * Does the filter in one argument possibly contain the key in the other?
+ */
+static pg_attribute_always_inline Datum
+BloomTestKeyArg(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
+{
+	BloomCallSite *site = BloomGetCallSite(fcinfo, key_argno, false);
+	BloomProbe	probe;
+	uint64		hash;
+
+	BloomProbeBegin(&probe, PG_GETARG_DATUM(filter_argno), 1,
+					&site->probes, fcinfo->flinfo->fn_mcxt);
+	hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(key_argno),
+						probe.header, BLOOM_TO_TEST);
+	PG_RETURN_BOOL(hash != 0 && BloomProbeTest(&probe, hash));
+}
+
+#endif							/* BLOOM_CALL_H */

@@ -1,0 +1,559 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/container.c
+ *		The canonical bytes of keys that are made of other values.
+ *
+ * One walker appends to one buffer.  A value inside of another is an item: 4
+ * bytes that say how many bytes it has, or ffffffff for null, and its own
+ * canonical bytes.  So no two different values have the same bytes.
+ *
+ *		array		4 bytes number of dimensions; of each, 4 bytes length
+ *					and 4 bytes lower bound; the elements, each an item
+ *		composite	4 bytes number of columns; the columns, each an item
+ *		range		1 byte flags: 1 empty, 2 lower bound belongs to it, 4
+ *					upper bound does, 8 no lower bound, 16 no upper one; the
+ *					bounds that there are, each an item
+ *		multirange	4 bytes number of ranges; the ranges, each an item
+ *		jsonb		1 byte tag, and by it
+ *					0 null, 1 false, 2 true
+ *					3 number: an item with the bytes of a numeric
+ *					4 string: an item in UTF-8
+ *					5 array: 4 bytes number of elements; these, with tags
+ *					6 object: 4 bytes number of members; of each, the name
+ *					  as an item and the value with its tag; names in the
+ *					  order of their lengths, and then of their bytes
+ *		tsvector	4 bytes number of lexemes; of each, an item in UTF-8, 2
+ *					bytes number of positions, 2 bytes each position; in the
+ *					order of the lexemes' bytes
+ *		tsquery		4 bytes number of nodes; these, from the root on and the
+ *					right operand first: 1 byte 0 and an item in UTF-8, or 1
+ *					byte 1 to 4 for NOT, AND, OR and PHRASE, and with the
+ *					last 2 bytes distance
+ *
+ * Equality is that of the type: arrays with different lower bounds differ,
+ * 1.0 and 1.00 in jsonb do not, and the weights of a tsquery do not count.
+ * Columns that were dropped are not there.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "tsearch/ts_type.h"
+#include "utils/arrayaccess.h"
+#include "utils/jsonb.h"
+#include "utils/rangetypes.h"
+
+#include "key/hasher.h"
+#include "compat.h"
+
+#define NULL_ITEM	0xffffffff
+
+static void
+Append16(StringInfo buf, uint16 value)
+{
+	char		bytes[2];
+
+	BloomPut16(bytes, value);
+	appendBinaryStringInfo(buf, bytes, sizeof(bytes));
+}
+
+static void
+Append32(StringInfo buf, uint32 value)
+{
+	char		bytes[4];
+
+	BloomPut32(bytes, value);
+	appendBinaryStringInfo(buf, bytes, sizeof(bytes));
+}
+
+static void
+AppendBytesAsItem(StringInfo buf, const BloomBytes *bytes)
+{
+	Append32(buf, (uint32) bytes->len);
+	appendBinaryStringInfo(buf, bytes->data, (int) bytes->len);
+}
+
+static void
+AppendTextAsItem(StringInfo buf, const char *text, Size len)
+{
+	BloomBytes	bytes = {0};
+
+	BloomTextBytes(text, len, &bytes);
+	AppendBytesAsItem(buf, &bytes);
+	BloomFreeBytes(&bytes);
+}
+
+static void
+AppendItem(BloomHasher *hasher, Datum value, StringInfo buf)
+{
+	int			start = buf->len;
+
+	CHECK_FOR_INTERRUPTS();
+	Append32(buf, 0);
+	BloomAppendKey(hasher, value, buf);
+	BloomPut32(buf->data + start, (uint32) (buf->len - start - 4));
+}
+
+/* ----------------------------------------------------------------
+ *							PARTS IN ORDER
+ *
+ * The members of a jsonb object and the lexemes of a tsvector are stored in
+ * the order of their bytes in the database's encoding.  Where that is not
+ * UTF-8, they are put in the order of their bytes in UTF-8, as the same value
+ * is stored in other databases.
+ * ----------------------------------------------------------------
+ */
+
+/* A part of the buffer that begins with an item, by which it is ordered */
+typedef struct Part
+{
+	const char *start;
+	Size		size;
+	const char *name;
+	Size		name_len;
+} Part;
+
+static int
+CompareNames(const Part *a, const Part *b)
+{
+	return memcmp(a->name, b->name, Min(a->name_len, b->name_len));
+}
+
+static int
+CompareLengthFirst(const void *a, const void *b)
+{
+	const Part *left = (const Part *) a;
+	const Part *right = (const Part *) b;
+
+	if (left->name_len != right->name_len)
+		return left->name_len < right->name_len ? -1 : 1;
+	return CompareNames(left, right);
+}
+
+static int
+CompareBytesFirst(const void *a, const void *b)
+{
+	const Part *left = (const Part *) a;
+	const Part *right = (const Part *) b;
+	int			order = CompareNames(left, right);
+
+	if (order != 0)
+		return order;
+	return left->name_len < right->name_len ? -1 :
+		left->name_len > right->name_len;
+}
+
+/* The names of parts, where they start, and one end for all. */
+typedef struct Parts
+{
+	int			nparts;
+	int		   *starts;			/* NULL, if they are in order already */
+} Parts;
+
+static Parts
+BeginParts(int nparts)
+{
+	Parts		parts = {0};
+
+	if (nparts > 1 && BloomTextNeedsConversion())
+		parts.starts = palloc(nparts * sizeof(int));
+	return parts;
+}
+
+static void
+NotePart(Parts *parts, StringInfo buf)
+{
+	if (parts->starts != NULL)
+		parts->starts[parts->nparts++] = buf->len;
+}
+
+static void
+SortParts(Parts *parts, StringInfo buf,
+		  int (*compare) (const void *, const void *))
+{
+	int			start;
+	int			size;
+	char	   *copy;
+	Part	   *sorted;
+
+	if (parts->starts == NULL)
+		return;
+	start = parts->starts[0];
+	size = buf->len - start;
+	copy = palloc(size);
+	memcpy(copy, buf->data + start, size);
+	sorted = palloc(parts->nparts * sizeof(Part));
+	for (int i = 0; i < parts->nparts; i++)
+	{
+		int			end = i + 1 < parts->nparts ? parts->starts[i + 1] : buf->len;
+
+		sorted[i].start = copy + (parts->starts[i] - start);
+		sorted[i].size = end - parts->starts[i];
+		sorted[i].name = sorted[i].start + 4;
+		sorted[i].name_len = BloomGet32(sorted[i].start);
+	}
+	qsort(sorted, parts->nparts, sizeof(Part), compare);
+
+	buf->len = start;
+	for (int i = 0; i < parts->nparts; i++)
+		appendBinaryStringInfo(buf, sorted[i].start, (int) sorted[i].size);
+	pfree(sorted);
+	pfree(copy);
+	pfree(parts->starts);
+}
+
+/* ----------------------------------------------------------------
+ *							JSONB
+ * ----------------------------------------------------------------
+ */
+
+typedef enum JsonbTag
+{
+	TAG_NULL,
+	TAG_FALSE,
+	TAG_TRUE,
+	TAG_NUMBER,
+	TAG_STRING,
+	TAG_ARRAY,
+	TAG_OBJECT
+} JsonbTag;
+
+static void AppendJsonbContainer(JsonbContainer *container, StringInfo buf);
+
+static void
+AppendJsonbValue(const JsonbValue *value, StringInfo buf)
+{
+	CHECK_FOR_INTERRUPTS();
+	switch (value->type)
+	{
+		case jbvNull:
+			appendStringInfoCharMacro(buf, TAG_NULL);
+			break;
+		case jbvBool:
+			appendStringInfoCharMacro(buf, value->val.boolean ?
+									  TAG_TRUE : TAG_FALSE);
+			break;
+		case jbvNumeric:
+			{
+				BloomBytes	bytes = {0};
+
+				appendStringInfoCharMacro(buf, TAG_NUMBER);
+				BloomNumericBytes(NumericGetDatum(value->val.numeric), &bytes);
+				AppendBytesAsItem(buf, &bytes);
+				BloomFreeBytes(&bytes);
+				break;
+			}
+		case jbvString:
+			appendStringInfoCharMacro(buf, TAG_STRING);
+			AppendTextAsItem(buf, value->val.string.val,
+							 value->val.string.len);
+			break;
+		case jbvBinary:
+			AppendJsonbContainer(value->val.binary.data, buf);
+			break;
+		default:
+			elog(ERROR, "unrecognized jsonb value type: %d",
+				 (int) value->type);
+	}
+}
+
+static void
+AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
+{
+	bool		is_object = JsonContainerIsObject(container);
+	JsonbIterator *it = JsonbIteratorInit(container);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	Parts		members = {0};
+
+	check_stack_depth();
+	if (!JsonContainerIsScalar(container))
+	{
+		appendStringInfoCharMacro(buf, is_object ? TAG_OBJECT : TAG_ARRAY);
+		Append32(buf, JsonContainerSize(container));
+	}
+	if (is_object)
+		members = BeginParts(JsonContainerSize(container));
+
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+		{
+			NotePart(&members, buf);
+			AppendTextAsItem(buf, value.val.string.val, value.val.string.len);
+		}
+		else if (token == WJB_VALUE || token == WJB_ELEM)
+			AppendJsonbValue(&value, buf);
+	}
+	SortParts(&members, buf, CompareLengthFirst);
+}
+
+static void
+AppendJsonb(Datum key, StringInfo buf)
+{
+	Jsonb	   *jsonb = DatumGetJsonbP(key);
+
+	AppendJsonbContainer(&jsonb->root, buf);
+	if ((Pointer) jsonb != DatumGetPointer(key))
+		pfree(jsonb);
+}
+
+/* ----------------------------------------------------------------
+ *							TEXT SEARCH
+ * ----------------------------------------------------------------
+ */
+
+static void
+AppendTsVector(Datum key, StringInfo buf)
+{
+	TSVector	vector = DatumGetTSVector(key);
+	WordEntry  *entries = ARRPTR(vector);
+	Parts		lexemes = BeginParts(vector->size);
+
+	Append32(buf, vector->size);
+	for (int i = 0; i < vector->size; i++)
+	{
+		int			npositions = POSDATALEN(vector, &entries[i]);
+		WordEntryPos *positions = POSDATAPTR(vector, &entries[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		NotePart(&lexemes, buf);
+		AppendTextAsItem(buf, STRPTR(vector) + entries[i].pos, entries[i].len);
+		Append16(buf, npositions);
+		for (int j = 0; j < npositions; j++)
+			Append16(buf, positions[j]);
+	}
+	SortParts(&lexemes, buf, CompareBytesFirst);
+	if ((Pointer) vector != DatumGetPointer(key))
+		pfree(vector);
+}
+
+static void
+AppendTsQuery(Datum key, StringInfo buf)
+{
+	TSQuery		query = DatumGetTSQuery(key);
+	QueryItem  *items = GETQUERY(query);
+	const char *words = GETOPERAND(query);
+
+	/* as stored, the tree is in this order already */
+	Append32(buf, query->size);
+	for (int i = 0; i < query->size; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (items[i].type == QI_VAL)
+		{
+			appendStringInfoCharMacro(buf, 0);
+			AppendTextAsItem(buf, words + items[i].qoperand.distance,
+							 items[i].qoperand.length);
+		}
+		else
+		{
+			appendStringInfoCharMacro(buf, items[i].qoperator.oper);
+			if (items[i].qoperator.oper == OP_PHRASE)
+				Append16(buf, items[i].qoperator.distance);
+		}
+	}
+	if ((Pointer) query != DatumGetPointer(key))
+		pfree(query);
+}
+
+/* ----------------------------------------------------------------
+ *							ARRAYS, RANGES, ROWS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Rows in one array have one key type.
+ */
+static void
+CheckElementName(BloomHasher *element, char **first)
+{
+	if (element->root->is_stale)
+		BloomRefreshName(element);
+	if (*first == NULL)
+		*first = pstrdup(element->name);
+	else if (strcmp(*first, element->name) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("rows of types %s and %s are in one array that is a key",
+						BloomNameForPeople(*first),
+						BloomNameForPeople(element->name)),
+				 errhint("Cast the columns, so that all rows have the same types.")));
+}
+
+static void
+AppendArray(BloomHasher *hasher, Datum key, StringInfo buf)
+{
+	AnyArrayType *array = DatumGetAnyArrayP(key);
+	BloomHasher *element = hasher->element;
+	int			ndims = AARR_NDIM(array);
+	int			nitems = ArrayGetNItems(ndims, AARR_DIMS(array));
+	char	   *first_name = NULL;
+	array_iter	it;
+
+	Append32(buf, ndims);
+	for (int i = 0; i < ndims; i++)
+	{
+		Append32(buf, AARR_DIMS(array)[i]);
+		Append32(buf, AARR_LBOUND(array)[i]);
+	}
+
+	if (element->has_rows)
+		BloomForgetRowTypes(element);
+	array_iter_setup(&it, array);
+	for (int i = 0; i < nitems; i++)
+	{
+		bool		isnull;
+		Datum		value = array_iter_next(&it, &isnull, i, element->typlen,
+											element->typbyval,
+											element->typalign);
+
+		if (isnull)
+		{
+			Append32(buf, NULL_ITEM);
+			continue;
+		}
+		AppendItem(element, value, buf);
+		if (element->has_rows)
+			CheckElementName(element, &first_name);
+	}
+	if (first_name != NULL)
+		pfree(first_name);
+	if (!VARATT_IS_EXPANDED_HEADER(array) &&
+		(Pointer) array != DatumGetPointer(key))
+		pfree(array);
+}
+
+static void
+AppendRangeValue(BloomHasher *hasher, const RangeType *range, StringInfo buf)
+{
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		is_empty;
+	char		flags;
+
+	range_deserialize(hasher->typentry, range, &lower, &upper, &is_empty);
+	if (is_empty)
+		flags = RANGE_EMPTY;
+	else
+		flags = (lower.infinite ? RANGE_LB_INF :
+				 lower.inclusive ? RANGE_LB_INC : 0) |
+			(upper.infinite ? RANGE_UB_INF :
+			 upper.inclusive ? RANGE_UB_INC : 0);
+	appendStringInfoCharMacro(buf, flags);
+	if (RANGE_HAS_LBOUND(flags))
+		AppendItem(hasher->element, lower.val, buf);
+	if (RANGE_HAS_UBOUND(flags))
+		AppendItem(hasher->element, upper.val, buf);
+}
+
+static void
+AppendRange(BloomHasher *hasher, Datum key, StringInfo buf)
+{
+	RangeType  *range = DatumGetRangeTypeP(key);
+
+	AppendRangeValue(hasher, range, buf);
+	if ((Pointer) range != DatumGetPointer(key))
+		pfree(range);
+}
+
+static void
+AppendMultirange(BloomHasher *hasher, Datum key, StringInfo buf)
+{
+	MultirangeType *multirange = DatumGetMultirangeTypeP(key);
+	RangeType **ranges;
+	int32		nranges;
+
+	multirange_deserialize(hasher->element->typentry, multirange,
+						   &nranges, &ranges);
+	Append32(buf, nranges);
+	for (int i = 0; i < nranges; i++)
+		AppendItem(hasher->element, RangeTypePGetDatum(ranges[i]), buf);
+	if ((Pointer) multirange != DatumGetPointer(key))
+		pfree(multirange);
+}
+
+static void
+AppendRow(BloomHasher *hasher, Datum key, StringInfo buf)
+{
+	HeapTupleHeader header = DatumGetHeapTupleHeader(key);
+	HeapTupleData tuple;
+	int			nlive_at = buf->len;
+	uint32		nlive = 0;
+
+	BloomSetRowType(hasher, HeapTupleHeaderGetTypeId(header),
+					HeapTupleHeaderGetTypMod(header));
+	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = header;
+	heap_deform_tuple(&tuple, hasher->tupdesc, hasher->values, hasher->nulls);
+
+	Append32(buf, 0);
+	for (int i = 0; i < hasher->tupdesc->natts; i++)
+	{
+		BloomHasher *column = &hasher->columns[i];
+
+		if (TupleDescAttr(hasher->tupdesc, i)->attisdropped)
+			continue;
+		nlive++;
+		if (!hasher->nulls[i])
+			AppendItem(column, hasher->values[i], buf);
+		else
+		{
+			Append32(buf, NULL_ITEM);
+			if (column->has_rows)
+				BloomForgetRowTypes(column);
+		}
+	}
+	BloomPut32(buf->data + nlive_at, nlive);
+	if ((Pointer) header != DatumGetPointer(key))
+		pfree(header);
+}
+
+/*
+ * BloomAppendKey
+ *		Append the canonical bytes of a key.
+ */
+void
+BloomAppendKey(BloomHasher *hasher, Datum key, StringInfo buf)
+{
+	BloomBytes	bytes;
+
+	switch (hasher->kind)
+	{
+		case BLOOM_KEY_ARRAY:
+			check_stack_depth();
+			AppendArray(hasher, key, buf);
+			break;
+		case BLOOM_KEY_RANGE:
+			check_stack_depth();
+			AppendRange(hasher, key, buf);
+			break;
+		case BLOOM_KEY_MULTIRANGE:
+			AppendMultirange(hasher, key, buf);
+			break;
+		case BLOOM_KEY_ROW:
+			check_stack_depth();
+			AppendRow(hasher, key, buf);
+			break;
+		case BLOOM_KEY_JSONB:
+			AppendJsonb(key, buf);
+			break;
+		case BLOOM_KEY_TSVECTOR:
+			AppendTsVector(key, buf);
+			break;
+		case BLOOM_KEY_TSQUERY:
+			AppendTsQuery(key, buf);
+			break;
+		default:
+			BloomScalarBytes(hasher, key, &bytes);
+			appendBinaryStringInfo(buf, bytes.data, (int) bytes.len);
+			BloomFreeBytes(&bytes);
+			break;
+	}
+}

@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/hash.h
+ *		From a key, which is a Datum of some type, to its 64-bit hash.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_HASH_H
+#define BLOOM_HASH_H
+
+#include "nodes/nodes.h"
+#include "utils/array.h"
+
+#include "key/hasher.h"
+
+/* xxHash is used from its header alone: nothing to link, nothing to load */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* What a key is hashed for.  A key to be tested may also be "certainly not". */
+typedef enum BloomUse
+{
+	BLOOM_TO_ADD,
+	BLOOM_TO_TEST
+} BloomUse;
+
+/* The elements of an array that are not null, in order, with their hashes */
+typedef struct BloomArrayKeys
+{
+	Oid			element;
+	BloomKeyType key_type;		/* as which they were hashed, if there are any */
+	Datum	   *keys;
+	uint64	   *hashes;
+	uint64		nkeys;
+	bool		has_nulls;		/* were there others? */
+} BloomArrayKeys;
+
+extern Oid	BloomTypeTakenForText(const Node *key);
+extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array,
+							   Size size);
+extern uint64 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed);
+extern uint64 BloomHashKeyAs(BloomHasher *hasher, Datum key,
+							 BloomHolder holder, const BloomKeyType *has,
+							 uint64 seed, BloomUse use);
+
+extern BloomArrayKeys BloomHashArray(BloomHasher *hasher, ArrayType *array,
+									 BloomHolder holder,
+									 const BloomKeyType *has, uint64 seed,
+									 BloomUse use);
+extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
+
+extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
+extern uint64 BloomHashVarlena(Datum key, uint64 seed);
+extern uint64 BloomHashText(Datum key, Oid collation, uint64 seed,
+							BloomKeyType *key_type);
+extern uint64 BloomHashNumeric(Datum key, uint64 seed);
+
+/* Zero is kept for "no hash". */
+static inline uint64
+BloomHashNotZero(XXH64_hash_t hash)
+{
+	return hash == 0 ? 1 : hash;
+}
+
+/*
+ * The canonical bytes of fixed length, hashed.  The compiler reduces each to
+ * a few instructions.
+ */
+static inline uint64
+BloomHashInt64(int64 value, uint64 seed)
+{
+#ifdef WORDS_BIGENDIAN
+	value = (int64) pg_bswap64((uint64) value);
+#endif
+	return BloomHashNotZero(XXH3_64bits_withSeed(&value, sizeof(value), seed));
+}
+
+static inline uint64
+BloomHashInt32(int32 value, uint64 seed)
+{
+#ifdef WORDS_BIGENDIAN
+	value = (int32) pg_bswap32((uint32) value);
+#endif
+	return BloomHashNotZero(XXH3_64bits_withSeed(&value, sizeof(value), seed));
+}
+
+static inline uint64
+BloomHashUuid(const void *value, uint64 seed)
+{
+	return BloomHashNotZero(XXH3_64bits_withSeed(value, 16, seed));
+}
+
+static inline uint64
+BloomHashFloat64(float8 value, uint64 seed)
+{
+	return BloomHashInt64((int64) BloomFloatBits(value), seed);
+}
+
+/*
+ * BloomHashDatum
+ *		Hash a key, without a call for the commonest types.
+ *
+ * Afterwards, the hasher's key type is that of this key.
+ */
+static pg_attribute_always_inline uint64
+BloomHashDatum(BloomHasher *hasher, Datum key, uint64 seed)
+{
+	switch (hasher->kind)
+	{
+		case BLOOM_KEY_INT4:
+			return BloomHashInt64(DatumGetInt32(key), seed);
+		case BLOOM_KEY_INT8:
+			return BloomHashInt64(DatumGetInt64(key), seed);
+		case BLOOM_KEY_UUID:
+			return BloomHashUuid(DatumGetPointer(key), seed);
+		default:
+			return BloomHashOther(hasher, key, seed);
+	}
+}
+
+/*
+ * BloomHashKey
+ *		Hash a key for a filter that it is added to, or tested against.
+ *
+ * An error, if the filter has keys of another type, unless those are numbers
+ * and the key is one that can be equal to one of them.  Zero: the key is
+ * certainly not in the filter, since none of its type is equal to it.
+ */
+static pg_attribute_always_inline uint64
+BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
+{
+	BloomKeyType has;
+
+	if (likely(filter->key_type == hasher->key_type.id &&
+			   hasher->key_type.words == 0))
+		return BloomHashDatum(hasher, key, filter->seed);
+	has = BloomKeyTypeOf(filter);
+	return BloomHashKeyAs(hasher, key, BloomHolderOf(filter), &has,
+						  filter->seed, use);
+}
+
+/*
+ * BloomInsistOnOneType
+ *		From now on, an error if a key has another type than the one before.
+ *
+ * For a call that keeps hashes of its keys without a key type.  Only the types
+ * of rows can differ.
+ */
+static inline void
+BloomInsistOnOneType(BloomHasher *hasher)
+{
+	hasher->one_type = true;
+}
+
+/*
+ * BloomKeyTypeWith
+ *		The key type of a filter after a key of this hasher was added.
+ */
+static inline BloomKeyType
+BloomKeyTypeWith(const Bloom *filter, const BloomHasher *hasher)
+{
+	return filter->key_type != 0 ? BloomKeyTypeOf(filter) : hasher->key_type;
+}
+
+#endif							/* BLOOM_HASH_H */

@@ -1,0 +1,634 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/hasher.c
+ *		From a type to how keys of it are hashed, and to the key type that
+ *		filters remember.
+ *
+ * Key types
+ * ---------
+ *
+ * Two values can be in one filter if their key types are the same, and then
+ * equal values have the same canonical bytes.
+ *
+ * The key type of most scalars is the OID of a built-in type, one for all
+ * types whose values are compared with each other: int8 for all integers,
+ * text for text, varchar, name and char(n), float8 for floats, oid for its
+ * aliases.  All others have a name, the same in every database:
+ *
+ *		int8[]					an array, by the key type of its elements
+ *		(int8,text)				a composite, by its columns
+ *		range tstzrange			a range
+ *		multirange nummultirange	a multirange
+ *		enum mood				an enum
+ *		citext					a type of an extension
+ *		text collate "und"		text under a nondeterministic collation
+ *
+ * Names of types and collations have no schema.  They are quoted where they
+ * are not of lower-case letters, digits and underscores, or are those of a
+ * scalar above.  A domain is its base type.
+ *
+ * Rows
+ * ----
+ *
+ * The columns of an anonymous row are known only by the value.  So a hasher
+ * of rows finds them out again when a value has another row type than the one
+ * before, and its key type is that of the last value.  The same goes for a
+ * named composite type that is altered.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "key/hasher.h"
+#include "compat.h"
+
+/* ----------------------------------------------------------------
+ *							SCALARS
+ * ----------------------------------------------------------------
+ */
+
+typedef struct Scalar
+{
+	Oid			type;
+	Oid			key_type;
+	BloomKeyKind kind;
+	const char *name;			/* of the key type */
+} Scalar;
+
+static const Scalar scalars[] = {
+	{INT2OID, INT8OID, BLOOM_KEY_INT2, "int8"},
+	{INT4OID, INT8OID, BLOOM_KEY_INT4, "int8"},
+	{INT8OID, INT8OID, BLOOM_KEY_INT8, "int8"},
+	{TEXTOID, TEXTOID, BLOOM_KEY_TEXT, "text"},
+	{VARCHAROID, TEXTOID, BLOOM_KEY_TEXT, "text"},
+	{BPCHAROID, TEXTOID, BLOOM_KEY_BPCHAR, "text"},
+	{NAMEOID, TEXTOID, BLOOM_KEY_NAME, "text"},
+	/* an untyped literal in a row */
+	{UNKNOWNOID, TEXTOID, BLOOM_KEY_CSTRING, "text"},
+	{UUIDOID, UUIDOID, BLOOM_KEY_UUID, "uuid"},
+	{BYTEAOID, BYTEAOID, BLOOM_KEY_BYTEA, "bytea"},
+	{NUMERICOID, NUMERICOID, BLOOM_KEY_NUMERIC, "numeric"},
+	{FLOAT4OID, FLOAT8OID, BLOOM_KEY_FLOAT4, "float8"},
+	{FLOAT8OID, FLOAT8OID, BLOOM_KEY_FLOAT8, "float8"},
+	{BOOLOID, BOOLOID, BLOOM_KEY_1BYTE, "bool"},
+	{DATEOID, DATEOID, BLOOM_KEY_4BYTES, "date"},
+	{TIMESTAMPOID, TIMESTAMPOID, BLOOM_KEY_INT8, "timestamp"},
+	{TIMESTAMPTZOID, TIMESTAMPTZOID, BLOOM_KEY_INT8, "timestamptz"},
+	{TIMEOID, TIMEOID, BLOOM_KEY_INT8, "time"},
+	{TIMETZOID, TIMETZOID, BLOOM_KEY_TIMETZ, "timetz"},
+	{INTERVALOID, INTERVALOID, BLOOM_KEY_INTERVAL, "interval"},
+	{INETOID, INETOID, BLOOM_KEY_INET, "inet"},
+	{CIDROID, INETOID, BLOOM_KEY_INET, "inet"},
+	{MACADDROID, MACADDROID, BLOOM_KEY_MACADDR, "macaddr"},
+	{MACADDR8OID, MACADDR8OID, BLOOM_KEY_MACADDR8, "macaddr8"},
+	{JSONBOID, JSONBOID, BLOOM_KEY_JSONB, "jsonb"},
+	{BITOID, VARBITOID, BLOOM_KEY_VARBIT, "varbit"},
+	{VARBITOID, VARBITOID, BLOOM_KEY_VARBIT, "varbit"},
+	{MONEYOID, MONEYOID, BLOOM_KEY_INT8, "money"},
+	{OIDOID, OIDOID, BLOOM_KEY_4BYTES, "oid"},
+	{XIDOID, XIDOID, BLOOM_KEY_4BYTES, "xid"},
+	{CIDOID, CIDOID, BLOOM_KEY_4BYTES, "cid"},
+	{XID8OID, XID8OID, BLOOM_KEY_INT8, "xid8"},
+	{TIDOID, TIDOID, BLOOM_KEY_TID, "tid"},
+	{PG_LSNOID, PG_LSNOID, BLOOM_KEY_INT8, "pg_lsn"},
+	{CHAROID, CHAROID, BLOOM_KEY_1BYTE, "\"char\""},
+	{TSVECTOROID, TSVECTOROID, BLOOM_KEY_TSVECTOR, "tsvector"},
+	{TSQUERYOID, TSQUERYOID, BLOOM_KEY_TSQUERY, "tsquery"},
+	{ACLITEMOID, ACLITEMOID, BLOOM_KEY_ACLITEM, "aclitem"},
+};
+
+/* NULL, if the type is none of them. */
+static const Scalar *
+FindScalar(Oid type)
+{
+	for (int i = 0; i < (int) lengthof(scalars); i++)
+	{
+		if (scalars[i].type == type)
+			return &scalars[i];
+	}
+	return NULL;
+}
+
+/* ----------------------------------------------------------------
+ *							NAMES
+ * ----------------------------------------------------------------
+ */
+
+static bool
+NeedsQuotes(const char *name)
+{
+	if (strcmp(name, "record") == 0 || (name[0] >= '0' && name[0] <= '9'))
+		return true;
+	for (int i = 0; i < (int) lengthof(scalars); i++)
+	{
+		if (strcmp(name, scalars[i].name) == 0)
+			return true;
+	}
+	return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0';
+}
+
+/* Append a name in the server's encoding as it stands in a key type. */
+static void
+AppendName(StringInfo out, const char *server_name)
+{
+	const char *name = pg_server_to_any(server_name, strlen(server_name),
+										PG_UTF8);
+
+	if (!NeedsQuotes(name))
+	{
+		appendStringInfoString(out, name);
+		return;
+	}
+	appendStringInfoChar(out, '"');
+	for (; *name; name++)
+	{
+		if (*name == '"')
+			appendStringInfoChar(out, '"');
+		appendStringInfoChar(out, *name);
+	}
+	appendStringInfoChar(out, '"');
+}
+
+/* The name of a type, after a word that says what it is. */
+static char *
+NameOfType(const char *word, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	StringInfoData out;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	initStringInfo(&out);
+	appendStringInfoString(&out, word);
+	AppendName(&out, NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
+	ReleaseSysCache(tuple);
+	return out.data;
+}
+
+static char *
+WithCollation(const char *name, Oid collation)
+{
+	char	   *collname = get_collation_name(collation);
+	StringInfoData out;
+
+	if (collname == NULL)
+		elog(ERROR, "cache lookup failed for collation %u", collation);
+	initStringInfo(&out);
+	appendStringInfo(&out, "%s collate \"", name);
+	for (const char *c = pg_server_to_any(collname, strlen(collname), PG_UTF8);
+		 *c; c++)
+	{
+		if (*c == '"')
+			appendStringInfoChar(&out, '"');
+		appendStringInfoChar(&out, *c);
+	}
+	appendStringInfoChar(&out, '"');
+	return out.data;
+}
+
+static char *
+NameOfRow(const BloomHasher *hasher)
+{
+	StringInfoData out;
+	const char *separator = "";
+
+	if (hasher->tupdesc == NULL)
+		return pstrdup("record");
+	initStringInfo(&out);
+	appendStringInfoChar(&out, '(');
+	for (int i = 0; i < hasher->tupdesc->natts; i++)
+	{
+		if (TupleDescAttr(hasher->tupdesc, i)->attisdropped)
+			continue;
+		appendStringInfo(&out, "%s%s", separator, hasher->columns[i].name);
+		separator = ",";
+	}
+	appendStringInfoChar(&out, ')');
+	return out.data;
+}
+
+/*
+ * BloomRefreshName
+ *		Compose the name again, after a row type in it has changed.
+ */
+void
+BloomRefreshName(BloomHasher *hasher)
+{
+	MemoryContext oldcontext;
+	char	   *old = hasher->row_name;
+
+	if (!hasher->has_rows)
+		return;
+	check_stack_depth();
+	if (hasher->kind == BLOOM_KEY_ARRAY)
+		BloomRefreshName(hasher->element);
+	else if (hasher->tupdesc != NULL)
+	{
+		for (int i = 0; i < hasher->tupdesc->natts; i++)
+			BloomRefreshName(&hasher->columns[i]);
+	}
+
+	oldcontext = MemoryContextSwitchTo(hasher->context);
+	if (hasher->kind == BLOOM_KEY_ARRAY)
+		hasher->row_name = psprintf("%s[]", hasher->element->name);
+	else
+		hasher->row_name = NameOfRow(hasher);
+	hasher->name = hasher->row_name;
+	MemoryContextSwitchTo(oldcontext);
+	if (old != NULL)
+		pfree(old);
+}
+
+/*
+ * BloomRefreshKeyType
+ *		The key type of a hasher of whole keys, by its name.
+ */
+void
+BloomRefreshKeyType(BloomHasher *hasher)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(hasher->context);
+	BloomKeyType old = hasher->key_type;
+
+	BloomRefreshName(hasher);
+	hasher->key_type = BloomNamedKeyType(hasher->name);
+	hasher->is_stale = false;
+	MemoryContextSwitchTo(oldcontext);
+	if (old.id == 0)
+		return;
+	if (hasher->one_type && !BloomSameKeyType(&old, &hasher->key_type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("rows of types %s and %s are keys of one call",
+						BloomKeyTypeName(&old),
+						BloomKeyTypeName(&hasher->key_type)),
+				 errhint("Cast the columns, so that all rows have the same types.")));
+	pfree(unconstify(char *, old.name));
+}
+
+/* ----------------------------------------------------------------
+ *							ROW TYPES
+ * ----------------------------------------------------------------
+ */
+
+/* Why there is no hasher */
+typedef struct Obstacle
+{
+	Oid			type;			/* that has no equality we know */
+	bool		no_collation;	/* or whose collation is not known */
+} Obstacle;
+
+static bool InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type,
+					   Oid collation, Obstacle *obstacle);
+static void ReportObstacle(const Obstacle *obstacle);
+
+/*
+ * Take the columns of a row type.  False, if one cannot be hashed.
+ */
+static bool
+SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
+		   Obstacle *obstacle)
+{
+	MemoryContext oldcontext;
+	TupleDesc	tupdesc;
+
+	/* an error on the way leaves a hasher that has no row type */
+	hasher->row_type = InvalidOid;
+	hasher->tupdesc = NULL;
+	hasher->root->is_stale = true;
+	if (hasher->row_context == NULL)
+		hasher->row_context = AllocSetContextCreate(hasher->context,
+													"bloomtype row type",
+													ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(hasher->row_context);
+
+	oldcontext = MemoryContextSwitchTo(hasher->row_context);
+	tupdesc = lookup_rowtype_tupdesc_copy(row_type, typmod);
+	hasher->values = palloc(tupdesc->natts * sizeof(Datum));
+	hasher->nulls = palloc(tupdesc->natts * sizeof(bool));
+	hasher->columns = palloc0(tupdesc->natts * sizeof(BloomHasher));
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
+
+		if (!column->attisdropped &&
+			!InitHasher(&hasher->columns[i], hasher->root, column->atttypid,
+						column->attcollation, obstacle))
+		{
+			MemoryContextSwitchTo(oldcontext);
+			return false;
+		}
+	}
+	MemoryContextSwitchTo(oldcontext);
+
+	hasher->typentry = NULL;
+	hasher->row_identifier = 0;
+	if (row_type != RECORDOID)
+	{
+		hasher->typentry = lookup_type_cache(row_type, TYPECACHE_TUPDESC);
+		hasher->row_identifier = hasher->typentry->tupDesc_identifier;
+	}
+	hasher->row_type = row_type;
+	hasher->row_typmod = typmod;
+	hasher->tupdesc = tupdesc;
+	return true;
+}
+
+/*
+ * BloomSetRowType
+ *		Be ready for a row of this type.
+ */
+void
+BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod)
+{
+	Obstacle	obstacle = {0};
+
+	if (likely(hasher->row_type == row_type && hasher->row_typmod == typmod &&
+			   (hasher->typentry == NULL ||
+				hasher->typentry->tupDesc_identifier == hasher->row_identifier)))
+		return;
+	if (!SetColumns(hasher, row_type, typmod, &obstacle))
+		ReportObstacle(&obstacle);
+}
+
+/*
+ * BloomForgetRowTypes
+ *		Forget the row types of the values before, where there is no value now
+ *		that could say one.
+ */
+void
+BloomForgetRowTypes(BloomHasher *hasher)
+{
+	if (hasher->kind == BLOOM_KEY_ARRAY)
+		BloomForgetRowTypes(hasher->element);
+	else if (hasher->kind == BLOOM_KEY_ROW && hasher->base == RECORDOID &&
+			 hasher->tupdesc != NULL)
+	{
+		hasher->row_type = InvalidOid;
+		hasher->tupdesc = NULL;
+		hasher->root->is_stale = true;
+	}
+}
+
+/* ----------------------------------------------------------------
+ *							HASHERS
+ * ----------------------------------------------------------------
+ */
+
+/* Are these strings, which compare by a collation? */
+static bool
+KindIsText(BloomKeyKind kind)
+{
+	return kind == BLOOM_KEY_TEXT || kind == BLOOM_KEY_BPCHAR ||
+		kind == BLOOM_KEY_NAME;
+}
+
+/* Is equality under this collation equality of bytes? */
+static bool
+CollationIsDeterministic(Oid collation)
+{
+	return collation == DEFAULT_COLLATION_OID ||
+		collation == C_COLLATION_OID ||
+		get_collation_isdeterministic(collation);
+}
+
+/* An error, if it is not known which collation says what is equal. */
+static void
+CheckCollation(Oid collation)
+{
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation to use for hashing the key"),
+				 errhint("Use the COLLATE clause to set the collation explicitly.")));
+}
+
+/*
+ * BloomTextIsKeyType
+ *		Do text keys under this collation have the key type text?  If not,
+ *		their collation's own hash function is to be called.
+ */
+bool
+BloomTextIsKeyType(Oid collation)
+{
+	CheckCollation(collation);
+	return CollationIsDeterministic(collation);
+}
+
+static void
+ReportObstacle(const Obstacle *obstacle)
+{
+	BloomKind	kind;
+
+	if (obstacle->no_collation)
+		CheckCollation(InvalidOid);
+	if (BloomIsFilterType(obstacle->type, &kind) && kind == BLOOM_COUNTING)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a counting Bloom filter is not a key"),
+				 errhint("To compare two filters, use bloom_superset(filter::bloom, filter::bloom); to merge filters, use counting_bloom_sum_agg(filter).")));
+	if (BloomIsFilterType(obstacle->type, &kind))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a Bloom filter is not a key"),
+				 errhint("To compare two filters, use bloom_superset(filter, filter); to merge filters, use bloom_union_agg(filter).")));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FUNCTION),
+			 errmsg("could not identify an extended hash function for type %s",
+					format_type_be(obstacle->type)),
+			 errdetail("A Bloom filter holds hashes of its keys."),
+			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
+}
+
+/*
+ * A type that has no canonical bytes of its own: those of a built-in type that
+ * has its equality, or else the result of its hash function.
+ */
+static bool
+InitByOperatorClass(BloomHasher *hasher, Obstacle *obstacle)
+{
+	const Scalar *scalar;
+	BloomKind	kind;
+
+	hasher->typentry = lookup_type_cache(hasher->base,
+										 TYPECACHE_HASH_OPFAMILY |
+										 TYPECACHE_BTREE_OPFAMILY |
+										 TYPECACHE_HASH_EXTENDED_PROC |
+										 TYPECACHE_HASH_EXTENDED_PROC_FINFO);
+	scalar = FindScalar(OidIsValid(hasher->typentry->hash_opf) ?
+						hasher->typentry->hash_opintype :
+						hasher->typentry->btree_opintype);
+	if (scalar != NULL)
+	{
+		hasher->base = scalar->type;
+		hasher->kind = scalar->kind;
+		hasher->name = scalar->name;
+		return true;
+	}
+	if (!OidIsValid(hasher->typentry->hash_extended_proc) ||
+		BloomIsFilterType(hasher->base, &kind))
+	{
+		obstacle->type = hasher->base;
+		return false;
+	}
+	hasher->kind = BLOOM_KEY_HASHED;
+	hasher->name = NameOfType("", hasher->base);
+	if (OidIsValid(hasher->collation) &&
+		!CollationIsDeterministic(hasher->collation))
+		hasher->name = WithCollation(hasher->name, hasher->collation);
+	return true;
+}
+
+static BloomHasher *
+MakeElement(BloomHasher *hasher, Oid type, Oid collation, Obstacle *obstacle)
+{
+	hasher->element = palloc0(sizeof(BloomHasher));
+	return InitHasher(hasher->element, hasher->root, type, collation,
+					  obstacle) ? hasher->element : NULL;
+}
+
+/*
+ * Find out how values of a type are hashed.  False, if there is no way.
+ *
+ * What it needs is in the current context.
+ */
+static bool
+InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
+		   Obstacle *obstacle)
+{
+	const Scalar *scalar;
+	Oid			element;
+
+	check_stack_depth();
+	memset(hasher, 0, sizeof(BloomHasher));
+	hasher->type = type;
+	hasher->base = getBaseType(type);
+	hasher->collation = collation;
+	hasher->root = root;
+	hasher->context = CurrentMemoryContext;
+	get_typlenbyvalalign(hasher->base, &hasher->typlen, &hasher->typbyval,
+						 &hasher->typalign);
+	if (!OidIsValid(collation) && type_is_collatable(hasher->base))
+	{
+		obstacle->no_collation = true;
+		return false;
+	}
+
+	element = get_element_type(hasher->base);
+	scalar = FindScalar(hasher->base);
+	if (scalar != NULL)
+	{
+		hasher->kind = scalar->kind;
+		hasher->name = scalar->name;
+	}
+	else if (OidIsValid(element))
+	{
+		hasher->kind = BLOOM_KEY_ARRAY;
+		if (!MakeElement(hasher, element, collation, obstacle))
+			return false;
+		hasher->has_rows = hasher->element->has_rows;
+		if (!hasher->has_rows)
+			hasher->name = psprintf("%s[]", hasher->element->name);
+	}
+	else if (hasher->base == RECORDOID)
+	{
+		hasher->kind = BLOOM_KEY_ROW;
+		hasher->has_rows = true;
+		hasher->name = "record";
+	}
+	else
+	{
+		switch (get_typtype(hasher->base))
+		{
+			case TYPTYPE_ENUM:
+				hasher->kind = BLOOM_KEY_ENUM;
+				hasher->name = NameOfType("enum ", hasher->base);
+				break;
+			case TYPTYPE_RANGE:
+				hasher->kind = BLOOM_KEY_RANGE;
+				hasher->name = NameOfType("range ", hasher->base);
+				hasher->typentry = lookup_type_cache(hasher->base,
+													 TYPECACHE_RANGE_INFO);
+				return MakeElement(hasher,
+								   hasher->typentry->rngelemtype->type_id,
+								   hasher->typentry->rng_collation,
+								   obstacle) != NULL;
+			case TYPTYPE_MULTIRANGE:
+				hasher->kind = BLOOM_KEY_MULTIRANGE;
+				hasher->name = NameOfType("multirange ", hasher->base);
+				return MakeElement(hasher, BloomRangeOf(hasher->base),
+								   InvalidOid, obstacle) != NULL;
+			case TYPTYPE_COMPOSITE:
+				hasher->kind = BLOOM_KEY_ROW;
+				hasher->has_rows = true;
+				return SetColumns(hasher, hasher->base, -1, obstacle);
+			default:
+				if (!InitByOperatorClass(hasher, obstacle))
+					return false;
+				break;
+		}
+	}
+
+	/* text, of which only the collation knows what is equal */
+	if (KindIsText(hasher->kind) && OidIsValid(collation) &&
+		!CollationIsDeterministic(collation))
+	{
+		hasher->kind = BLOOM_KEY_COLLATED;
+		hasher->name = WithCollation("text", collation);
+	}
+	return true;
+}
+
+static bool
+InitRoot(BloomHasher *hasher, Oid type, Oid collation, Obstacle *obstacle)
+{
+	const Scalar *scalar;
+
+	if (!InitHasher(hasher, hasher, type, collation, obstacle))
+		return false;
+	scalar = FindScalar(hasher->base);
+	if (scalar != NULL && hasher->kind == scalar->kind)
+		hasher->key_type = BloomBuiltinKeyType(scalar->key_type);
+	else if (hasher->base != RECORDOID)
+		BloomRefreshKeyType(hasher);
+	return true;
+}
+
+/*
+ * BloomHasherTryInit
+ *		Find out how keys of a type are hashed.  False, if there is no way.
+ *
+ * The hasher may be used as long as the current memory context.
+ */
+bool
+BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
+{
+	Obstacle	obstacle = {0};
+
+	return InitRoot(hasher, type, collation, &obstacle);
+}
+
+/*
+ * BloomHasherInit
+ *		Find out how keys of a type are hashed.  An error, if there is no way.
+ */
+void
+BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
+{
+	Obstacle	obstacle = {0};
+
+	if (!InitRoot(hasher, type, collation, &obstacle))
+		ReportObstacle(&obstacle);
+}

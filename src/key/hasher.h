@@ -1,0 +1,206 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/hasher.h
+ *		How keys of a type become canonical bytes.
+ *
+ * For key/hash.h, through which all other files hash keys.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_HASHER_H
+#define BLOOM_HASHER_H
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "port/pg_bswap.h"
+#include "utils/typcache.h"
+
+#include "key/key_type.h"
+
+/* How a key becomes canonical bytes */
+typedef enum BloomKeyKind
+{
+	BLOOM_KEY_INT2,
+	BLOOM_KEY_INT4,
+	BLOOM_KEY_INT8,				/* all numbers of 8 bytes, such as timestamps */
+	BLOOM_KEY_FLOAT4,
+	BLOOM_KEY_FLOAT8,
+	BLOOM_KEY_1BYTE,			/* bool, "char" */
+	BLOOM_KEY_4BYTES,			/* date, oid, xid, cid */
+	BLOOM_KEY_UUID,
+	BLOOM_KEY_MACADDR,
+	BLOOM_KEY_MACADDR8,
+	BLOOM_KEY_TIMETZ,
+	BLOOM_KEY_INTERVAL,
+	BLOOM_KEY_TID,
+	BLOOM_KEY_INET,
+	BLOOM_KEY_ACLITEM,
+	BLOOM_KEY_NUMERIC,
+	BLOOM_KEY_VARBIT,
+	BLOOM_KEY_BYTEA,
+	BLOOM_KEY_TEXT,				/* text, varchar */
+	BLOOM_KEY_BPCHAR,
+	BLOOM_KEY_NAME,
+	BLOOM_KEY_CSTRING,
+	BLOOM_KEY_ENUM,
+	BLOOM_KEY_COLLATED,			/* text by its collation's hash function */
+	BLOOM_KEY_HASHED,			/* by the type's own hash function */
+	/* those that are made of other values */
+	BLOOM_KEY_JSONB,
+	BLOOM_KEY_TSVECTOR,
+	BLOOM_KEY_TSQUERY,
+	BLOOM_KEY_ARRAY,
+	BLOOM_KEY_RANGE,
+	BLOOM_KEY_MULTIRANGE,
+	BLOOM_KEY_ROW
+} BloomKeyKind;
+
+#define BloomKindIsScalar(kind)		((kind) < BLOOM_KEY_JSONB)
+
+/*
+ * What is to be known of a type in order to hash keys of it.  There is one for
+ * a call site's keys, and below it one for each type that they are made of.
+ */
+typedef struct BloomHasher
+{
+	Oid			type;			/* of the Datums */
+	BloomKeyType key_type;		/* of whole keys, as filters remember it */
+	BloomKeyKind kind;
+	Oid			base;			/* the type without its domains */
+	Oid			collation;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	bool		has_rows;		/* is the key type that of the last value? */
+	const char *name;			/* in a key type, in UTF-8 */
+	TypeCacheEntry *typentry;	/* of ranges, rows and BLOOM_KEY_HASHED */
+	struct BloomHasher *root;	/* that of whole keys */
+	struct BloomHasher *element;	/* of arrays, ranges and multiranges */
+	MemoryContext context;		/* that all of this is in */
+
+	/* rows: the last row type */
+	Oid			row_type;
+	int32		row_typmod;
+	uint64		row_identifier; /* of its columns, which can be altered */
+	TupleDesc	tupdesc;
+	struct BloomHasher *columns;
+	Datum	   *values;
+	bool	   *nulls;
+	char	   *row_name;		/* the memory of the name */
+	MemoryContext row_context;
+
+	/* whole keys */
+	bool		is_stale;		/* has a row type changed since the name? */
+	bool		one_type;		/* is it an error if the key type changes? */
+	StringInfoData buffer;		/* for the canonical bytes */
+} BloomHasher;
+
+/* The canonical bytes of one scalar */
+typedef struct BloomBytes
+{
+	const char *data;
+	Size		len;
+	void	   *copy;			/* memory to be freed, or NULL */
+	char		small[NAMEDATALEN]; /* room for those that are computed */
+} BloomBytes;
+
+/* The sign of a numeric: 0, this, or more for those that are no numbers */
+#define BLOOM_NUMERIC_NEGATIVE	0x4000
+
+/* key/hasher.c */
+extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
+extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
+extern bool BloomTextIsKeyType(Oid collation);
+extern void BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod);
+extern void BloomForgetRowTypes(BloomHasher *hasher);
+extern void BloomRefreshName(BloomHasher *hasher);
+extern void BloomRefreshKeyType(BloomHasher *hasher);
+
+/* key/scalar.c */
+extern bool BloomTextNeedsConversion(void);
+extern void BloomScalarBytes(const BloomHasher *hasher, Datum key,
+							 BloomBytes *bytes);
+extern void BloomVarlenaBytes(Datum key, BloomBytes *bytes);
+extern void BloomTextBytes(const char *text, Size len, BloomBytes *bytes);
+extern void BloomNumericBytes(Datum key, BloomBytes *bytes);
+
+/* key/container.c */
+extern void BloomAppendKey(BloomHasher *hasher, Datum key, StringInfo buf);
+
+static inline void
+BloomFreeBytes(BloomBytes *bytes)
+{
+	if (bytes->copy != NULL)
+		pfree(bytes->copy);
+}
+
+/* -0 equals 0, and every NaN equals every other */
+static inline uint64
+BloomFloatBits(float8 value)
+{
+	uint64		bits;
+
+	if (value == 0)
+		return 0;
+	if (value != value)
+		return UINT64CONST(0x7ff8000000000000);
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/* Numbers in canonical bytes are little-endian. */
+static inline void
+BloomPut16(char *out, uint16 value)
+{
+#ifdef WORDS_BIGENDIAN
+	value = pg_bswap16(value);
+#endif
+	memcpy(out, &value, sizeof(value));
+}
+
+static inline void
+BloomPut32(char *out, uint32 value)
+{
+#ifdef WORDS_BIGENDIAN
+	value = pg_bswap32(value);
+#endif
+	memcpy(out, &value, sizeof(value));
+}
+
+static inline uint16
+BloomGet16(const char *in)
+{
+	uint16		value;
+
+	memcpy(&value, in, sizeof(value));
+#ifdef WORDS_BIGENDIAN
+	value = pg_bswap16(value);
+#endif
+	return value;
+}
+
+static inline uint32
+BloomGet32(const char *in)
+{
+	uint32		value;
+
+	memcpy(&value, in, sizeof(value));
+#ifdef WORDS_BIGENDIAN
+	value = pg_bswap32(value);
+#endif
+	return value;
+}
+
+static inline void
+BloomPut64(char *out, uint64 value)
+{
+#ifdef WORDS_BIGENDIAN
+	value = pg_bswap64(value);
+#endif
+	memcpy(out, &value, sizeof(value));
+}
+
+#endif							/* BLOOM_HASHER_H */

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * key/key_type.h
+ *		Key types: made, copied, and in messages.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_KEY_TYPE_H
+#define BLOOM_KEY_TYPE_H
+
+#include "bits/layout.h"
+
+/* Whose keys they are, in messages */
+typedef enum BloomHolder
+{
+	BLOOM_HOLDER_FILTER,
+	BLOOM_HOLDER_COUNTING,
+	BLOOM_HOLDER_SET
+} BloomHolder;
+
+/* Those of a filter */
+#define BloomHolderOf(filter) \
+	(BloomKindOf(filter) == BLOOM_COUNTING ? BLOOM_HOLDER_COUNTING : \
+	 BLOOM_HOLDER_FILTER)
+
+/* The key type of keys that a built-in OID describes */
+static inline BloomKeyType
+BloomBuiltinKeyType(Oid type)
+{
+	BloomKeyType result = {type, 0, NULL};
+
+	return result;
+}
+
+extern BloomKeyType BloomNamedKeyType(const char *name);
+extern BloomKeyType BloomCopyKeyType(const BloomKeyType *key_type);
+extern bool BloomIsFilterType(Oid type, BloomKind *kind);
+extern char *BloomNameForPeople(const char *name);
+extern char *BloomKeyTypeName(const BloomKeyType *key_type);
+extern void BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
+								 const BloomKeyType *key_type);
+
+#endif							/* BLOOM_KEY_TYPE_H */

@@ -1,0 +1,895 @@
+/*-------------------------------------------------------------------------
+ *
+ * set.c
+ *		Stored sets: keys in a table, cut by hash into many small filters.
+ *
+ * A filter in one row is rewritten as a whole when a key is added, and locked
+ * as a whole.  A set cuts it by the keys' hash into shards of about 1 kB, each
+ * a row of an ordinary table.  So an add rewrites little and hardly ever waits
+ * for another, and all that the server does for tables, it does for sets:
+ * transactions, crash recovery, replication, dumps, privileges.
+ *
+ * This file has what SQL calls.  set/define.c says what a set is, set/rows.c
+ * reads and writes its rows, set/keys.c tests and adds keys.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "commands/comment.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "utils/varlena.h"
+
+#include "key/hash.h"
+#include "filter/setops.h"
+#include "set/keys.h"
+
+/* Shards of a set that grows, and for whose size nobody has asked */
+#define DEFAULT_CAPACITY	100000
+
+/* ----------------------------------------------------------------
+ *							ARGUMENTS
+ * ----------------------------------------------------------------
+ */
+
+/* An argument that must not be null. */
+static void
+CheckNotNull(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+}
+
+static Oid
+GetSetArg(FunctionCallInfo fcinfo)
+{
+	CheckNotNull(fcinfo, 0, "set");
+	return PG_GETARG_OID(0);
+}
+
+static void
+CheckTime(TimestampTz at)
+{
+	if (TIMESTAMP_NOT_FINITE(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("time must be finite")));
+}
+
+static TimestampTz
+GetTimeArg(FunctionCallInfo fcinfo, int argno)
+{
+	TimestampTz at;
+
+	CheckNotNull(fcinfo, argno, "time");
+	at = PG_GETARG_TIMESTAMPTZ(argno);
+	CheckTime(at);
+	return at;
+}
+
+/* What a call site knows */
+typedef struct CallSite
+{
+	BloomHasher hasher;
+	bool		warned;
+	BloomSetCache *cache;		/* of tests */
+} CallSite;
+
+static CallSite *
+GetCallSite(FunctionCallInfo fcinfo, bool is_array)
+{
+	CallSite   *site = fcinfo->flinfo->fn_extra;
+
+	if (site == NULL)
+		site = BloomMakeCallSite(fcinfo, 1, is_array, sizeof(CallSite));
+	return site;
+}
+
+/* ----------------------------------------------------------------
+ *							CREATING
+ * ----------------------------------------------------------------
+ */
+
+/* The capacity: any number goes, that a set may have. */
+static int64
+GetCapacityArg(FunctionCallInfo fcinfo, int argno)
+{
+	double		capacity = PG_GETARG_FLOAT8(argno);
+
+	if (!(capacity >= 1 && capacity <= (double) BLOOM_SET_MAX_CAPACITY))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity %g is out of range", capacity),
+				 errdetail("capacity is a number of distinct keys, at least 1 and at most " INT64_FORMAT ".",
+						   BLOOM_SET_MAX_CAPACITY)));
+	return (int64) ceil(capacity);
+}
+
+/* Parameters by the arguments of bloom_set_create. */
+static BloomSetParams
+GetParams(FunctionCallInfo fcinfo)
+{
+	BloomSetParams params = {0};
+
+	CheckNotNull(fcinfo, 2, "fp_prob");
+	CheckNotNull(fcinfo, 4, "slices");
+	CheckNotNull(fcinfo, 5, "grow");
+	CheckNotNull(fcinfo, 6, "unlogged");
+
+	params.grows = PG_GETARG_BOOL(5);
+	if (!params.grows)
+		CheckNotNull(fcinfo, 1, "capacity of a set that does not grow");
+	params.capacity = PG_ARGISNULL(1) ? DEFAULT_CAPACITY :
+		GetCapacityArg(fcinfo, 1);
+	params.fp_prob = PG_GETARG_FLOAT8(2);
+	params.keeps_all = PG_ARGISNULL(3);
+	params.slices = PG_GETARG_INT32(4);
+	if (params.slices < 1 || params.slices > BLOOM_SET_MAX_SLICES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slices %d is out of range", params.slices),
+				 errdetail("slices must be between 1 and %d.",
+						   BLOOM_SET_MAX_SLICES)));
+	if (!params.keeps_all)
+	{
+		params.keep = BloomSetKeep(PG_GETARG_INTERVAL_P(3));
+		if (params.keep < params.slices)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("keep %s is out of range",
+							DatumGetCString(DirectFunctionCall1(interval_out,
+																PG_GETARG_DATUM(3)))),
+					 errdetail("keep must be at least a microsecond for each slice, and at most 365000 days.")));
+	}
+
+	/* checks fp_prob as the caller wrote it */
+	(void) BloomShapeForCapacity(1, params.fp_prob, 0);
+	if (BloomSetSliceRate(&params) < BloomMinFpProb())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fp_prob %g is out of range for a set of %d slices",
+						params.fp_prob, params.slices),
+				 errdetail("Each of %d live time slices would need fp_prob %.3g; the smallest possible is %.3g.",
+						   params.slices + 1, BloomSetSliceRate(&params),
+						   BloomMinFpProb())));
+
+	if (!PG_ARGISNULL(7))
+		params.seed = PG_GETARG_INT64(7);
+	else if (!pg_strong_random(&params.seed, sizeof(params.seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random seed")));
+	BloomSetSize(&params);
+	return params;
+}
+
+/* The table that a name stands for, with the schema in which to make it. */
+static RangeVar *
+GetNewTable(const text *name, Oid *schema)
+{
+	char	   *raw = text_to_cstring(name);
+	List	   *names;
+	RangeVar   *table;
+
+	if (!SplitIdentifierString(pstrdup(raw), '.', &names) || names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid name syntax"),
+				 errdetail("The name of the set is \"%s\".", raw),
+				 errhint("Put a name with other characters than lower-case letters, digits and underscores in double quotes, as in '\"my-set\"' or 'my_schema.\"My Set\"'.")));
+	table = makeRangeVarFromNameList(textToQualifiedNameList((text *) name));
+	*schema = RangeVarGetCreationNamespace(table);
+	return table;
+}
+
+/*
+ * bloom_set_create
+ *		Make the table of a set.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_create);
+Datum
+bloom_set_create(PG_FUNCTION_ARGS)
+{
+	BloomSetParams params;
+	RangeVar   *table;
+	Oid			schema;
+	const char *ours;
+	Oid			relid;
+
+	CheckNotNull(fcinfo, 0, "name");
+	params = GetParams(fcinfo);
+	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
+	ours = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(psprintf("CREATE%s TABLE %s (shard pg_catalog.int4,"
+							 " slice pg_catalog.timestamptz,"
+							 " filter %s.bloom NOT NULL,"
+							 " room pg_catalog.bytea DEFAULT %s.%s,"
+							 " PRIMARY KEY (shard, slice))"
+							 " USING heap WITH (fillfactor = %d)",
+							 PG_GETARG_BOOL(6) ? " UNLOGGED" : "",
+							 quote_qualified_identifier(get_namespace_name(schema),
+														table->relname),
+							 ours, ours, BloomSetDefault(&params),
+							 BLOOM_SET_FILLFACTOR),
+					false, 0) != SPI_OK_UTILITY)
+		elog(ERROR, "could not create the table of a Bloom set");
+	SPI_finish();
+
+	relid = get_relname_relid(table->relname, schema);
+	if (!OidIsValid(relid))
+		elog(ERROR, "the table of a Bloom set is gone");
+	CreateComments(relid, RelationRelationId, 0,
+				   "Bloom set of keys: see bloom_set_add, bloom_set_contains, bloom_set_info");
+	PG_RETURN_OID(relid);
+}
+
+/* ----------------------------------------------------------------
+ *							ADDING AND TESTING
+ * ----------------------------------------------------------------
+ */
+
+/* Add one hash to an open set, and close it.  True: it was new. */
+static bool
+AddOne(BloomSetTable *table, BloomHasher *hasher, bool *warned,
+	   uint64 hash, TimestampTz at)
+{
+	BloomSetKey key = BloomSetMakeKey(hash, 0);
+	BloomSetCall call;
+
+	BloomSetBegin(table);
+	BloomSetStart(&call, table, &hasher->key_type, at);
+	call.keys = &key;
+	call.nkeys = 1;
+	BloomSetAdd(&call);
+	BloomSetEnd(table);
+	if (!*warned)
+		*warned = BloomSetWarn(&call);
+	BloomSetClose(table);
+	return key.answer == BLOOM_SET_FRESH;
+}
+
+/*
+ * bloom_set_add
+ *		Add a key to a set.  True: it was new.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_add);
+Datum
+bloom_set_add(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 2);
+	BloomSetTable table;
+	CallSite   *site;
+	uint64		hash;
+
+	BloomSetOpen(&table, relid, true);
+	if (PG_ARGISNULL(1))
+	{
+		BloomSetClose(&table);
+		PG_RETURN_NULL();
+	}
+	site = GetCallSite(fcinfo, false);
+	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
+						  (uint64) table.set.params.seed);
+	PG_RETURN_BOOL(AddOne(&table, &site->hasher, &site->warned, hash, at));
+}
+
+/*
+ * The answers for the keys of an array, in its order, of a call that adds or
+ * tests.  NULL, if the array is null.
+ */
+static uint8 *
+AnswerAll(FunctionCallInfo fcinfo, bool add, BloomArrayKeys *array)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 2);
+	BloomSetTable table;
+	BloomSetCall call;
+	BloomKeyType any = {0};
+	CallSite   *site;
+	uint8	   *answers;
+
+	BloomSetOpen(&table, relid, add);
+	if (PG_ARGISNULL(1))
+	{
+		BloomSetClose(&table);
+		return NULL;
+	}
+	site = GetCallSite(fcinfo, true);
+	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
+							BLOOM_HOLDER_SET, &any,
+							(uint64) table.set.params.seed, BLOOM_TO_ADD);
+
+	BloomSetBegin(&table);
+	BloomSetStart(&call, &table, &array->key_type, at);
+	BloomSetMakeKeys(&call, array->hashes, array->nkeys);
+	if (add)
+		BloomSetAdd(&call);
+	else
+		BloomSetTest(&call);
+	BloomSetEnd(&table);
+	if (add && !site->warned)
+		site->warned = BloomSetWarn(&call);
+	BloomSetClose(&table);
+
+	answers = palloc(array->nkeys + 1);
+	for (uint64 i = 0; i < array->nkeys; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		answers[call.keys[i].index] = call.keys[i].answer;
+	}
+	pfree(call.keys);
+	return answers;
+}
+
+/* An array of the keys that have this answer. */
+static Datum
+KeysWithAnswer(BloomArrayKeys *array, const uint8 *answers, uint8 answer)
+{
+	uint64		n = 0;
+
+	for (uint64 i = 0; i < array->nkeys; i++)
+	{
+		if (answers[i] == answer)
+			array->keys[n++] = array->keys[i];
+	}
+	return BloomMakeKeyArray(array->element, array->keys, n);
+}
+
+/*
+ * bloom_set_add_all
+ *		Add the elements of an array to a set.  The result are the new ones.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_add_all);
+Datum
+bloom_set_add_all(PG_FUNCTION_ARGS)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = AnswerAll(fcinfo, true, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, BLOOM_SET_FRESH));
+}
+
+/*
+ * bloom_set_contains
+ *		Does a set possibly contain a key?
+ */
+PG_FUNCTION_INFO_V1(bloom_set_contains);
+Datum
+bloom_set_contains(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 2);
+	const BloomSet *set;
+	BloomSetTable table;
+	CallSite   *site;
+	uint64		hash;
+	bool		result;
+
+	if (PG_ARGISNULL(1))
+	{
+		BloomSetOpen(&table, relid, false);
+		BloomSetClose(&table);
+		PG_RETURN_NULL();
+	}
+	site = GetCallSite(fcinfo, false);
+	if (site->cache == NULL)
+		site->cache = BloomSetMakeCache(fcinfo->flinfo->fn_mcxt);
+
+	set = BloomSetCached(site->cache, relid, at);
+	if (set != NULL)
+	{
+		hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
+							  (uint64) set->params.seed);
+		PG_RETURN_BOOL(BloomSetTestCached(site->cache, hash,
+										  &site->hasher.key_type));
+	}
+
+	BloomSetOpen(&table, relid, false);
+	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
+						  (uint64) table.set.params.seed);
+	result = BloomSetTestOne(site->cache, &table, hash, &site->hasher.key_type);
+	BloomSetClose(&table);
+	PG_RETURN_BOOL(result);
+}
+
+/*
+ * bloom_set_contains_all
+ *		Does a set possibly contain every element of an array?
+ *
+ * Null elements count as in ALL.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_contains_all);
+Datum
+bloom_set_contains_all(PG_FUNCTION_ARGS)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = AnswerAll(fcinfo, false, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	if (memchr(answers, BLOOM_SET_OPEN, array.nkeys) != NULL)
+		PG_RETURN_BOOL(false);
+	if (array.has_nulls)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(true);
+}
+
+/*
+ * bloom_set_contains_any
+ *		Does a set possibly contain any element of an array?
+ *
+ * Null elements count as in ANY.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_contains_any);
+Datum
+bloom_set_contains_any(PG_FUNCTION_ARGS)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = AnswerAll(fcinfo, false, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	if (memchr(answers, BLOOM_SET_SEEN, array.nkeys) != NULL)
+		PG_RETURN_BOOL(true);
+	if (array.has_nulls)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(false);
+}
+
+/*
+ * bloom_set_missing
+ *		The elements of an array that a set certainly does not contain.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_missing);
+Datum
+bloom_set_missing(PG_FUNCTION_ARGS)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = AnswerAll(fcinfo, false, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, BLOOM_SET_OPEN));
+}
+
+/*
+ * bloom_set_expire
+ *		Forget the time slices that need no longer be remembered.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_expire);
+Datum
+bloom_set_expire(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 1);
+	BloomSetTable table;
+	int64		forgotten = 0;
+
+	BloomSetOpen(&table, relid, true);
+	if (BloomSetIsAhead(&table.set, at))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time %s is ahead of the clock",
+						timestamptz_to_str(at)),
+				 errdetail("By the clock, the set must still remember keys that are too old by that time.")));
+	if (!table.set.params.keeps_all)
+	{
+		BloomSetBegin(&table);
+		forgotten = BloomSetDeleteSlices(&table,
+										 BloomSetOldestSlice(&table.set, at));
+		BloomSetEnd(&table);
+	}
+	BloomSetClose(&table);
+	PG_RETURN_INT64(forgotten);
+}
+
+/* ----------------------------------------------------------------
+ *							DEDUP WHERE ROWS ARRIVE
+ * ----------------------------------------------------------------
+ */
+
+/* What the call site of a trigger knows */
+typedef struct TriggerSite
+{
+	BloomHasher hasher;
+	bool		warned;
+	Oid			set;
+	int			key;			/* column numbers */
+	int			time;			/* 0: the clock */
+} TriggerSite;
+
+/* The column that a trigger's argument names. */
+static int
+GetTriggerColumn(const TriggerData *trigger, int argno)
+{
+	const char *name = trigger->tg_trigger->tgargs[argno];
+	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped &&
+			strcmp(NameStr(attribute->attname), name) == 0)
+			return i + 1;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+					RelationGetRelationName(trigger->tg_relation)),
+			 errdetail("Trigger \"%s\" names it.",
+					   trigger->tg_trigger->tgname)));
+	return 0;					/* keep compiler quiet */
+}
+
+/*
+ * The set that a trigger's first argument names.  Without a schema, it is in
+ * that of the trigger's table, whatever the search_path.
+ */
+static Oid
+GetTriggerSet(const TriggerData *trigger)
+{
+	const char *name = trigger->tg_trigger->tgargs[0];
+	RangeVar   *range;
+	Oid			set;
+
+	range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
+	if (range->schemaname != NULL)
+		return RangeVarGetRelid(range, NoLock, false);
+	set = get_relname_relid(range->relname,
+							RelationGetNamespace(trigger->tg_relation));
+	if (!OidIsValid(set))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("Bloom set \"%s\" does not exist in schema \"%s\"",
+						range->relname,
+						get_namespace_name(RelationGetNamespace(trigger->tg_relation))),
+				 errhint("Name another schema in the arguments of trigger \"%s\": 'schema.set'.",
+						 trigger->tg_trigger->tgname)));
+	return set;
+}
+
+static TriggerSite *
+GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
+{
+	TriggerSite *site = fcinfo->flinfo->fn_extra;
+	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+	Form_pg_attribute key;
+	MemoryContext oldcontext;
+
+	if (site != NULL)
+		return site;
+	if (trigger->tg_trigger->tgnargs < 2 || trigger->tg_trigger->tgnargs > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("bloom_set_dedup has two or three arguments"),
+				 errhint("They are the set, the column of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').")));
+	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(TriggerSite));
+	site->set = GetTriggerSet(trigger);
+	site->key = GetTriggerColumn(trigger, 1);
+	if (trigger->tg_trigger->tgnargs == 3)
+	{
+		site->time = GetTriggerColumn(trigger, 2);
+		if (TupleDescAttr(desc, site->time - 1)->atttypid != TIMESTAMPTZOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" is not of type timestamp with time zone",
+							trigger->tg_trigger->tgargs[2])));
+	}
+	key = TupleDescAttr(desc, site->key - 1);
+	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	BloomHasherInit(&site->hasher, key->atttypid, key->attcollation);
+	MemoryContextSwitchTo(oldcontext);
+	fcinfo->flinfo->fn_extra = site;
+	return site;
+}
+
+/*
+ * bloom_set_dedup
+ *		Drop a row whose key a set has seen.  (trigger)
+ *
+ * A row without a key is kept.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_dedup);
+Datum
+bloom_set_dedup(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	TimestampTz at = GetCurrentTransactionStartTimestamp();
+	BloomSetTable table;
+	TriggerSite *site;
+	Datum		key;
+	uint64		hash;
+	bool		isnull;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		!TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
+		!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("bloom_set_dedup must be called by a trigger BEFORE INSERT FOR EACH ROW")));
+	site = GetTriggerSite(fcinfo, trigger);
+
+	if (site->time != 0)
+	{
+		Datum		time = slot_getattr(trigger->tg_trigslot, site->time,
+										&isnull);
+
+		if (isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("time must not be null"),
+					 errdetail("It is column \"%s\".",
+							   trigger->tg_trigger->tgargs[2])));
+		at = DatumGetTimestampTz(time);
+		CheckTime(at);
+	}
+	key = slot_getattr(trigger->tg_trigslot, site->key, &isnull);
+	if (isnull)
+		return PointerGetDatum(trigger->tg_trigtuple);
+
+	BloomSetOpen(&table, site->set, true);
+	hash = BloomHashDatum(&site->hasher, key, (uint64) table.set.params.seed);
+	if (AddOne(&table, &site->hasher, &site->warned, hash, at))
+		return PointerGetDatum(trigger->tg_trigtuple);
+	return PointerGetDatum(NULL);
+}
+
+/* ----------------------------------------------------------------
+ *							LOOKING AT A SET
+ * ----------------------------------------------------------------
+ */
+
+static Datum
+MakeInterval(int64 microseconds)
+{
+	Interval   *span = palloc0(sizeof(Interval));
+
+	span->day = microseconds / USECS_PER_DAY;
+	span->time = microseconds % USECS_PER_DAY;
+	return IntervalPGetDatum(span);
+}
+
+/*
+ * bloom_set_params
+ *		The parameters of a set, and the oldest live time slice.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_params);
+Datum
+bloom_set_params(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 1);
+	BloomSetTable table;
+	const BloomSetParams *params = &table.set.params;
+	TupleDesc	tupdesc;
+	Datum		values[10];
+	bool		nulls[10] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	BloomSetOpen(&table, relid, false);
+	values[0] = Int64GetDatum(params->capacity);
+	values[1] = Float8GetDatum(params->fp_prob);
+	values[2] = MakeInterval(params->keep);
+	nulls[2] = params->keeps_all;
+	values[3] = MakeInterval(table.set.slice_length);
+	nulls[3] = params->keeps_all;
+	values[4] = Int64GetDatum(BloomSetSliceCapacity(params));
+	values[5] = Float8GetDatum(BloomSetSliceRate(params));
+	values[6] = Int32GetDatum(params->shards);
+	values[7] = TimestampTzGetDatum(BloomSetOldestSlice(&table.set, at));
+	values[8] = BoolGetDatum(params->grows);
+	values[9] = Int64GetDatum(params->seed);
+	BloomSetClose(&table);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values,
+											 nulls));
+}
+
+/* What is known of one slice, or of the whole set that keeps all */
+typedef struct SliceInfo
+{
+	TimestampTz slice;			/* hash key */
+	double		keys;
+	double		bytes;
+	int			generations;
+	double		rates[32];		/* sums over the shards of each generation */
+} SliceInfo;
+
+static int
+CompareSlices(const void *a, const void *b)
+{
+	const SliceInfo *left = *(const SliceInfo *const *) a;
+	const SliceInfo *right = *(const SliceInfo *const *) b;
+
+	return left->slice < right->slice ? -1 : left->slice > right->slice;
+}
+
+/* The rate of all generations of a slice together, where no key is. */
+static double
+RateOfSlice(const BloomSet *set, const SliceInfo *info)
+{
+	double		right = 0;		/* logarithm */
+
+	for (int i = 0; i < info->generations; i++)
+		right += log1p(-info->rates[i] / ((double) set->params.shards * (1 << i)));
+	return -expm1(right);
+}
+
+/* Read all rows of a set, and sum up by slices.  The result is the key type. */
+static const char *
+SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
+{
+	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL);
+	const char *key_type = NULL;
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
+	{
+		BloomSetRow row;
+		SliceInfo  *info;
+		bool		found;
+		int			generation;
+
+		CHECK_FOR_INTERRUPTS();
+		BloomSetReadRow(table, table->slot, &row);
+		if (row.shard == BLOOM_SET_TYPE_SHARD)
+		{
+			BloomKeyType type = BloomKeyTypeOf(row.filter);
+
+			key_type = pstrdup(BloomKeyTypeName(&type));
+		}
+		if (row.shard < 0 || row.slice < oldest || TIMESTAMP_IS_NOEND(row.slice))
+			continue;
+
+		info = hash_search(slices, &row.slice, HASH_ENTER, &found);
+		if (!found)
+		{
+			memset(info, 0, sizeof(*info));
+			info->slice = row.slice;
+		}
+		generation = BloomSetGeneration(&table->set, row.shard);
+		info->generations = Max(info->generations, generation + 1);
+		info->bytes += VARSIZE(row.filter);
+		if (BloomHasShape(row.filter))
+		{
+			info->keys += BloomCardinality(row.filter);
+			info->rates[generation] += BloomRateNow(row.filter);
+		}
+	}
+	table_endscan(scan);
+	return key_type;
+}
+
+/* A tuplestore for the rows of a function, which has asked for it. */
+static Tuplestorestate *
+MakeResult(FunctionCallInfo fcinfo, TupleDesc *tupdesc)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext oldcontext;
+	Tuplestorestate *store;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	if (get_call_result_type(fcinfo, NULL, tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	oldcontext = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	*tupdesc = CreateTupleDescCopy(*tupdesc);
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
+								  false, work_mem);
+	MemoryContextSwitchTo(oldcontext);
+	result->returnMode = SFRM_Materialize;
+	result->setResult = store;
+	result->setDesc = *tupdesc;
+	return store;
+}
+
+/*
+ * bloom_set_info
+ *		A row for the whole set, and one for each live time slice.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_info);
+Datum
+bloom_set_info(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 1);
+	BloomSetTable table;
+	const BloomSet *set = &table.set;
+	TupleDesc	tupdesc;
+	Tuplestorestate *store = MakeResult(fcinfo, &tupdesc);
+	HASHCTL		hashctl = {0};
+	HTAB	   *slices;
+	HASH_SEQ_STATUS status;
+	SliceInfo  *info;
+	SliceInfo **sorted;
+	const char *key_type;
+	Datum		values[9];
+	bool		nulls[9] = {false};
+	double		keys = 0;
+	double		right = 0;		/* logarithm */
+	int			generations = 0;
+	int			n = 0;
+
+	hashctl.keysize = sizeof(TimestampTz);
+	hashctl.entrysize = sizeof(SliceInfo);
+	hashctl.hcxt = CurrentMemoryContext;
+	slices = hash_create("slices of a Bloom set", 16, &hashctl,
+						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	BloomSetOpen(&table, relid, false);
+	BloomSetBegin(&table);
+	key_type = SumUpRows(&table, BloomSetOldestSlice(set, at), slices);
+	BloomSetEnd(&table);
+
+	sorted = palloc((hash_get_num_entries(slices) + 1) * sizeof(SliceInfo *));
+	hash_seq_init(&status, slices);
+	while ((info = hash_seq_search(&status)) != NULL)
+	{
+		sorted[n++] = info;
+		keys += info->keys;
+		right += log1p(-RateOfSlice(set, info));
+		generations = Max(generations, info->generations);
+	}
+	qsort(sorted, n, sizeof(SliceInfo *), CompareSlices);
+
+	nulls[0] = true;
+	nulls[1] = key_type == NULL;
+	values[1] = key_type == NULL ? (Datum) 0 : CStringGetTextDatum(key_type);
+	values[2] = Int64GetDatum(set->params.capacity);
+	values[3] = Float8GetDatum(set->params.fp_prob);
+	values[4] = Int64GetDatum((int64) rint(keys));
+	values[5] = Float8GetDatum(-expm1(right));
+	values[6] = Int32GetDatum(set->params.shards);
+	values[7] = DirectFunctionCall1(pg_total_relation_size,
+									ObjectIdGetDatum(relid));
+	values[8] = Int32GetDatum(generations);
+	tuplestore_putvalues(store, tupdesc, values, nulls);
+
+	nulls[0] = false;
+	values[2] = Int64GetDatum(BloomSetSliceCapacity(&set->params));
+	values[3] = Float8GetDatum(BloomSetSliceRate(&set->params));
+	for (int i = 0; i < n && !set->params.keeps_all; i++)
+	{
+		values[0] = TimestampTzGetDatum(sorted[i]->slice);
+		values[4] = Int64GetDatum((int64) rint(sorted[i]->keys));
+		values[5] = Float8GetDatum(RateOfSlice(set, sorted[i]));
+		values[7] = Int64GetDatum((int64) sorted[i]->bytes);
+		values[8] = Int32GetDatum(sorted[i]->generations);
+		tuplestore_putvalues(store, tupdesc, values, nulls);
+	}
+	BloomSetClose(&table);
+	return (Datum) 0;
+}

@@ -1,0 +1,51 @@
+#
+# What docs/clients.md says of drivers, with those that are here: test/drivers.
+#
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('drivers');
+$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+# JDBC knows no sockets
+$node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+$node->safe_psql('postgres', slurp_file('test/drivers/visited.sql'));
+
+my $user = getpwuid($<);
+local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres', PGUSER => $user);
+# Debian's own, which sees Debian's modules
+my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
+my $jar = '/usr/share/java/postgresql.jar';
+my $url = 'jdbc:postgresql://127.0.0.1:' . $node->port . "/postgres?user=$user";
+
+# a program, whether it can run here, and its command
+foreach my $case (
+	[ 'Python', "$python -c 'import psycopg2'", [ $python, 'test/drivers/drivers.py' ] ],
+	[ 'JavaScript', 'node -e 1', [ 'node', 'test/drivers/drivers.mjs' ] ],
+	[ 'Perl', 'perl -MDBD::Pg -e 1', [ 'perl', 'test/drivers/drivers.pl' ] ],
+	[ 'Java', "test -r $jar && java --version", [ 'java', '-cp', $jar, 'test/drivers/Drivers.java', $url ] ])
+{
+	my ($language, $probe, $command) = @$case;
+	my $out = '';
+	my $ran = 0;
+
+  SKIP:
+	{
+		skip "$language: no interpreter or no driver here", 1 if system("($probe) >/dev/null 2>&1") != 0;
+		IPC::Run::run($command, '>', \$out, '2>&1');
+		foreach my $line (split /\n/, $out)
+		{
+			next if $line =~ /# SKIP/ && ++$ran;
+			if ($line =~ /^(not )?ok \d+ - (.*)/) { ok(!$1, $2); $ran++ }
+			elsif ($line !~ /^1\.\./) { diag($line) }
+		}
+		my ($planned) = $out =~ /^1\.\.(\d+)$/m;
+		is($ran, $planned, "$language: it ran to its end");
+	}
+}
+done_testing();
