@@ -11,8 +11,10 @@
 inside=''               # the process that runs isolated
 
 # make_debian_root RELEASE ROOT PACKAGE...: make the folder, with these packages.
+# RELEASE+OTHER takes from OTHER what RELEASE does not have.
 make_debian_root() {
-    local root=$2 script=/usr/share/debootstrap/scripts/$1 mirror
+    local release=${1%%+*} root=$2 script mirror
+    script=/usr/share/debootstrap/scripts/$release
     # Scripts of all newer releases are the same as that of sid.
     [ -e "$script" ] || script=${script%/*}/sid
     mirror=$(debian_mirror)
@@ -20,8 +22,9 @@ make_debian_root() {
         echo "This machine's apt has no Debian packages; has apt-get update run?"
         return 1
     fi
-    isolated debootstrap --variant=minbase "$1" "$root" "$mirror" "$script" &&
+    isolated debootstrap --variant=minbase "$release" "$root" "$mirror" "$script" &&
         prepare_apt "$root" &&
+        add_release "$root" "$mirror" "${1#"$release"}" &&
         enter "$root" apt-get update &&
         enter "$root" apt-get install -y --no-install-recommends \
             -o Dpkg::Options::=--force-confold "${@:3}" &&
@@ -44,6 +47,14 @@ prepare_apt() {
         >"$1/etc/postgresql-common/createcluster.conf"
     printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
     chmod 755 "$1/usr/sbin/policy-rc.d"
+}
+
+# add_release ROOT MIRROR +RELEASE: PostgreSQL from there too, and what only that one has.
+add_release() {
+    [ -n "$3" ] || return 0
+    echo "deb $2 ${3#+} main" >"$1/etc/apt/sources.list.d/${3#+}.list"
+    printf '%s\n' 'Package: libpq* src:postgresql*' "Pin: release a=${3#+}" \
+        'Pin-Priority: 500' >"$1/etc/apt/preferences.d/${3#+}"
 }
 
 # enter ROOT COMMAND...: run it there, in a clean environment.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *		What differs between the supported servers, PostgreSQL 13 to 18.
+ *		What differs between the supported servers, PostgreSQL 13 to 19.
  *
  * The rest of the code reads as on the newest server.  This is the only file
  * that asks for the server's version.
@@ -132,12 +132,58 @@ typedef RangeType MultirangeType;
 	ExecCheckRTPerms(list_make1(rte), true)
 #endif
 
+/*
+ * Scans got flags with PostgreSQL 19, index scans a place for EXPLAIN's counts
+ * with 18.  Updates and deletes got options with 19.
+ */
+#include "access/genam.h"
+#include "access/tableam.h"
+#if PG_VERSION_NUM < 190000
+#define SO_NONE 0
+#define table_beginscan(rel, snapshot, nkeys, keys, flags) \
+	table_beginscan(rel, snapshot, nkeys, keys)
 #if PG_VERSION_NUM >= 180000
-#define BloomBeginIndexScan(rel, index, snapshot, nkeys) \
-	index_beginscan(rel, index, snapshot, NULL, nkeys, 0)
+#define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
+	index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys)
 #else
-#define BloomBeginIndexScan(rel, index, snapshot, nkeys) \
-	index_beginscan(rel, index, snapshot, nkeys, 0)
+#define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
+	index_beginscan(rel, index, snapshot, nkeys, norderbys)
+#endif
+#define table_tuple_update(rel, tid, slot, cid, options, snapshot, crosscheck, wait, failure, lockmode, update_indexes) \
+	table_tuple_update(rel, tid, slot, cid, snapshot, crosscheck, wait, failure, lockmode, update_indexes)
+#define table_tuple_delete(rel, tid, cid, options, snapshot, crosscheck, wait, failure) \
+	table_tuple_delete(rel, tid, cid, snapshot, crosscheck, wait, failure, false)
+#endif
+
+/* PostgreSQL 19 also sets bits of the visibility map, whose page it pins */
+#include "access/heapam.h"
+#include "storage/bufmgr.h"
+static inline void
+BloomPrunePage(Relation rel, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	Buffer		vmbuffer = InvalidBuffer;
+
+	heap_page_prune_opt(rel, buffer, &vmbuffer, false);
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+#else
+	heap_page_prune_opt(rel, buffer);
+#endif
+}
+
+/* PostgreSQL 19 asks for the type of the elements at the beginning */
+#include "utils/arrayaccess.h"
+#if PG_VERSION_NUM >= 190000
+#define BloomArrayBegin(it, array, typlen, typbyval, typalign) \
+	array_iter_setup(it, array, typlen, typbyval, typalign)
+#define BloomArrayNext(it, isnull, i, typlen, typbyval, typalign) \
+	array_iter_next(it, isnull, i)
+#else
+#define BloomArrayBegin(it, array, typlen, typbyval, typalign) \
+	array_iter_setup(it, array)
+#define BloomArrayNext(it, isnull, i, typlen, typbyval, typalign) \
+	array_iter_next(it, isnull, i, typlen, typbyval, typalign)
 #endif
 
 /* PostgreSQL 14 tells an index whether its columns have changed */

@@ -404,13 +404,14 @@ AppendArray(BloomHasher *hasher, Datum key, StringInfo buf)
 
 	if (element->has_rows)
 		BloomForgetRowTypes(element);
-	array_iter_setup(&it, array);
+	BloomArrayBegin(&it, array, element->typlen, element->typbyval,
+					element->typalign);
 	for (int i = 0; i < nitems; i++)
 	{
 		bool		isnull;
-		Datum		value = array_iter_next(&it, &isnull, i, element->typlen,
-											element->typbyval,
-											element->typalign);
+		Datum		value = BloomArrayNext(&it, &isnull, i, element->typlen,
+										   element->typbyval,
+										   element->typalign);
 
 		if (isnull)
 		{

@@ -82,8 +82,6 @@ BloomIsFilterType(Oid type, BloomKind *kind)
 	Oid			output;
 	bool		is_varlena;
 	HeapTuple	tuple;
-	Datum		source;
-	bool		is_null = true;
 	char	   *name = "";
 
 	if (base < FirstNormalObjectId || get_typtype(base) != TYPTYPE_BASE)
@@ -93,9 +91,14 @@ BloomIsFilterType(Oid type, BloomKind *kind)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", output);
 	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
-		source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &is_null);
-	if (!is_null)
-		name = TextDatumGetCString(source);
+	{
+		bool		is_null;
+		Datum		source = SysCacheGetAttr(PROCOID, tuple,
+											 Anum_pg_proc_prosrc, &is_null);
+
+		if (!is_null)
+			name = TextDatumGetCString(source);
+	}
 	ReleaseSysCache(tuple);
 	*kind = strcmp(name, "_bloom_out") == 0 ? BLOOM_PLAIN : BLOOM_COUNTING;
 	return *kind == BLOOM_PLAIN || strcmp(name, "_counting_bloom_out") == 0;

@@ -238,7 +238,8 @@ LostDefault(const BloomSetTable *table)
 
 	copy.index = index_open(copy.set.index, AccessShareLock);
 	copy.slot = table_slot_create(copy.rel, NULL);
-	copy.scan = BloomBeginIndexScan(copy.rel, copy.index, GetActiveSnapshot(), 1);
+	copy.scan = index_beginscan(copy.rel, copy.index, GetActiveSnapshot(), NULL,
+								1, 0, SO_NONE);
 	ScanKeyInit(&key, BLOOM_SET_SHARD, BTEqualStrategyNumber, F_INT4EQ,
 				Int32GetDatum(BLOOM_SET_TYPE_SHARD));
 	index_rescan(copy.scan, &key, 1, NULL, 0);
@@ -392,8 +393,8 @@ BloomSetBegin(BloomSetTable *table)
 	table->context = CurrentMemoryContext;
 	table->snapshot = GetActiveSnapshot();
 	table->slot = table_slot_create(table->rel, NULL);
-	table->scan = BloomBeginIndexScan(table->rel, table->index,
-									  table->snapshot, 2);
+	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
+								  NULL, 2, 0, SO_NONE);
 	table->roomy_from = InvalidBlockNumber;
 }
 
@@ -435,8 +436,8 @@ BloomSetRefresh(BloomSetTable *table)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	table->snapshot = GetActiveSnapshot();
 	oldcontext = MemoryContextSwitchTo(table->context);
-	table->scan = BloomBeginIndexScan(table->rel, table->index,
-									  table->snapshot, 2);
+	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
+								  NULL, 2, 0, SO_NONE);
 	MemoryContextSwitchTo(oldcontext);
 }
 
@@ -751,7 +752,7 @@ BloomSetExpectMany(BloomSetTable *table)
 		if (block >= nblocks || (i > 0 && block == vacated->blocks[i - 1]))
 			continue;
 		buffer = ReadBuffer(table->rel, block);
-		heap_page_prune_opt(table->rel, buffer);
+		BloomPrunePage(table->rel, buffer);
 		NoteFreeSpace(table, block, PageGetHeapFreeSpace(BufferGetPage(buffer)));
 		ReleaseBuffer(buffer);
 	}
@@ -793,7 +794,8 @@ BloomSetInsertRow(BloomSetTable *table, int32 shard, TimestampTz slice,
 	 */
 	LockPage(table->rel, lock, ExclusiveLock);
 	InitDirtySnapshot(dirty);
-	scan = BloomBeginIndexScan(table->rel, table->index, &dirty, 2);
+	scan = index_beginscan(table->rel, table->index, &dirty, NULL, 2, 0,
+						   SO_NONE);
 	found = FindSlot(table, scan, shard, slice);
 	if (found)
 	{
@@ -878,7 +880,7 @@ BloomSetUpdateRow(BloomSetTable *table, BloomSetRow *row, const Bloom *filter)
 
 	MakeRow(table, row->shard, row->slice, filter);
 	result = table_tuple_update(table->rel, &table->slot->tts_tid,
-								table->output, GetCurrentCommandId(true),
+								table->output, GetCurrentCommandId(true), 0,
 								table->snapshot, InvalidSnapshot, true,
 								&failure, &lockmode, &update_indexes);
 	switch (result)
@@ -916,8 +918,8 @@ DeleteRow(BloomSetTable *table, TupleTableSlot *slot)
 	TM_Result	result;
 
 	result = table_tuple_delete(table->rel, &slot->tts_tid,
-								GetCurrentCommandId(true), table->snapshot,
-								InvalidSnapshot, true, &failure, false);
+								GetCurrentCommandId(true), 0, table->snapshot,
+								InvalidSnapshot, true, &failure);
 	switch (result)
 	{
 		case TM_Ok:
@@ -975,7 +977,8 @@ CompareTimes(const void *a, const void *b)
 int64
 BloomSetDeleteSlices(BloomSetTable *table, TimestampTz oldest)
 {
-	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL);
+	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL,
+										 SO_NONE);
 	int			nslices = 0;
 	int			room = 64;
 	int64		distinct = 0;

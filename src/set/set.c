@@ -34,11 +34,13 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 #include "utils/varlena.h"
 
 #include "key/hash.h"
@@ -751,7 +753,8 @@ RateOfSlice(const BloomSet *set, const SliceInfo *info)
 static const char *
 SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
 {
-	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL);
+	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL,
+										 SO_NONE);
 	const char *key_type = NULL;
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
