@@ -29,6 +29,8 @@ work=''                 # the workshop
 run_as=''               # the workshop's owner, if we are root
 bindir=''               # programs of the private PostgreSQL
 child=''                # process group of the step that is running
+ticker=''               # process that prints how far the step is
+installed=()            # packages that were missing
 port=54329              # names the socket only; nothing listens on TCP
 workshop_environment=() # more of NAME=value for what runs in it
 apt_leftovers=()        # files that keep apt-get from creating clusters
@@ -44,6 +46,28 @@ build_packages=(SERVER HEADERS libxxhash-dev gcc libc6-dev make gzip)
 
 # say TEXT: one line of progress.
 say() { printf '%s\n' "$*"; }
+
+# start_ticker TEXT LOG: from now on, print every 15 seconds how far it is.
+start_ticker() {
+    local began=$SECONDS
+    (
+        while :; do
+            # sleeps without a process that would survive this one
+            read -rt 15 <> <(:) || true
+            say "      $1: $((SECONDS - began)) s  $(tail -qn 1 "$2" 2>/dev/null |
+                tr -cd '[:print:]' | cut -c 1-60)"
+        done
+    ) 2>/dev/null &
+    ticker=$!
+}
+
+# stop_ticker: no more of that.
+stop_ticker() {
+    [ -n "$ticker" ] || return 0
+    kill "$ticker" 2>/dev/null || true
+    wait "$ticker" 2>/dev/null || true
+    ticker=''
+}
 
 # die TEXT...: one line per argument on stderr, then leave.
 die() {
@@ -151,7 +175,7 @@ lacks() {
         clang) [ -z "$(find_clang)" ] ;;
         binutils) ! command -v nm >/dev/null ;;
         debhelper) ! command -v dh >/dev/null ;;
-        postgresql-all) ! dpkg -s "$1" >/dev/null 2>&1 ;;
+        postgresql-all | build-essential) ! dpkg -s "$1" >/dev/null 2>&1 ;;
         perl) ! command -v prove >/dev/null ;;
         *) ! command -v "$1" >/dev/null ;;
     esac
@@ -203,6 +227,7 @@ apt_install() {
     apt_leftovers+=("$log")
     hold_back_clusters
     say "Updating the lists of packages"
+    start_ticker "packages" "$log"
     # A stale foreign source must not stop us: the installation will tell.
     apt-get update -q >"$log" 2>&1 || true
     mapfile -t names < <(debian_names "$@")
@@ -210,9 +235,12 @@ apt_install() {
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
         --no-install-recommends --no-upgrade -o DPkg::Lock::Timeout=300 \
         "${names[@]}" >>"$log" 2>&1 </dev/null || {
+        stop_ticker
         tail -n 40 "$log" >&2
         die "apt-get install failed."
     }
+    stop_ticker
+    installed+=("${names[@]}")
     release_clusters
 }
 
@@ -346,15 +374,18 @@ run_logged() {
 
 # must NAME COMMAND...: the same; if it fails, show the end of the output and leave.
 must() {
+    start_ticker "$1" "$work/log/$1"
     run_logged "$@" || {
+        stop_ticker
         tail -n 60 "$work/log/$1" >&2
         die "Failed: $1"
     }
+    stop_ticker
 }
 
 # build_and_install: build as a user would, and install into the private PostgreSQL.
 build_and_install() {
-    must build make -s "PG_CONFIG=$bindir/pg_config"
+    must build make -s -j "$(nproc)" "PG_CONFIG=$bindir/pg_config"
     must install make -s "PG_CONFIG=$bindir/pg_config" install
 }
 
@@ -374,6 +405,7 @@ start_cluster() {
 cleanup() {
     local pidfile
     trap '' INT TERM HUP
+    stop_ticker
     if [ -n "$child" ]; then
         kill -TERM -- "-$child" 2>/dev/null || true
         child=''

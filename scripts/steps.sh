@@ -3,7 +3,8 @@
 #     Tests in steps, counted: for scripts/test and scripts/sanitize; sourced
 #     after lib.sh, never run.
 #
-# Whatever ends the script, its last line says "N passed, N failed".
+# Whatever ends the script, its last line says "N passed, N failed".  The logs
+# of steps that failed are kept in a folder that is named before.
 
 # shellcheck shell=bash
 
@@ -11,13 +12,16 @@ passed=0
 failed=0
 reached_end=no
 table=()                # one line per step, for the end
+kept=''                 # folder of the logs of what failed
 
 # step TEXT LOG COUNTER COMMAND...: run the command and add its tests to the totals.
 # A step that fails, or that runs nothing, has at least one failure.
 step() {
     local text=$1 log=$work/log/$2 counter=$3 status=0 began=$SECONDS ran broke
     shift 3
+    start_ticker "$text" "$log"
     run "$@" >"$log" 2>&1 || status=$?
+    stop_ticker
     read -r ran broke < <("$counter" "$log" "$status")
     if [ "$broke" -eq 0 ] && [ $((status == 0 && ran > 0)) -eq 0 ]; then
         broke=1
@@ -33,7 +37,17 @@ step() {
             "$text" "$ran" "$broke" $((SECONDS - began)))")
         say "${table[-1]}"
         show_failure "$log"
+        keep_logs "$log"
     fi
+}
+
+# keep_logs LOG...: copy them, and those of servers, to where they outlive the workshop.
+keep_logs() {
+    local file
+    [ -n "$kept" ] || kept=$(mktemp -d "${TMPDIR:-/tmp}/bloomtype-failed.XXXXXX")
+    for file in "$@" "$work/log/server" "$work/src/tmp_check/log"; do
+        [ ! -e "$file" ] || cp -r "$file" "$kept"
+    done
 }
 
 # show_failure LOG: what was printed, and what differs from the expected output.
@@ -41,8 +55,10 @@ show_failure() {
     local diffs
     tail -n 200 "$1" | sed 's/^/    | /'
     for diffs in "$work"/src/{,output_iso/}regression.diffs; do
-        [ ! -s "$diffs" ] || head -n 1000 "$diffs" | sed 's/^/    | /'
-        rm -f "$diffs"
+        [ -s "$diffs" ] || continue
+        head -n 1000 "$diffs" | sed 's/^/    | /'
+        cat "$diffs" >>"$1"
+        rm "$diffs"
     done
     grep -hE 'PANIC|TRAP|terminated by signal' "$work/log/server" \
         "$work"/src/tmp_check/log/*.log 2>/dev/null | sed 's/^/    | /' || true
@@ -90,6 +106,7 @@ verdict() {
         say "All tests passed, in $SECONDS seconds."
     else
         say "NOT all tests passed."
+        [ -z "$kept" ] || say "The logs of what failed are in $kept"
     fi
     say "$passed passed, $failed failed"
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
@@ -97,10 +114,14 @@ verdict() {
 
 # at_exit: clean up; whatever kept us from the verdict counts as a failure.
 at_exit() {
+    if [ "$reached_end" = no ] && [ -d "$work/log" ]; then
+        keep_logs "$work"/log/*
+    fi
     cleanup
     if [ "$reached_end" = no ]; then
         say
         say "The tests did not run to the end."
+        [ -z "$kept" ] || say "The logs are in $kept"
         say "$passed passed, $((failed + 1)) failed"
     fi
 }

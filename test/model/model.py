@@ -192,10 +192,16 @@ class Set:
     fp_prob: float
     keep: int = None            # seconds
     length: int = 0             # of a time slice
+    slices: int = 1             # each of which has its share of the capacity
     key_type: str = None
     keys: tuple = ()            # of ((family, number), time), the last one counts
-    many: bool = False          # holds more than its capacity
+    many: bool = False          # a time slice holds more than its share of the capacity
     grow: bool = False
+
+    def is_too_small(self, now, count):
+        """Does it hold too many keys, or will it with a number of keys more?"""
+        recent = {key for key, time in self.keys if not self.keep or time > now - self.length}
+        return self.many or (not self.grow and len(recent) + count > math.ceil(self.capacity / self.slices))
 
 
 class Wrong(AssertionError):
@@ -1256,7 +1262,8 @@ def set_create(world, a, b, c, d, e):
     world.run(f"SELECT bloom_set_create('{name}', {capacity}, {fp_prob}, seed => {pick(SEEDS, d)}, "
               f'grow => {grow}, unlogged => {unlogged}' +
               (f", keep => '{keep} seconds', slices => {slices}" if keep else '') + ')')
-    world.sets[name] = Set(capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0, grow=grow)
+    world.sets[name] = Set(capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0,
+                           slices if keep else 1, grow=grow)
     row = world.run(f"SELECT capacity, fp_prob FROM bloom_set_params('{name}', {at(world.now)})")[0]
     world.check('set params', row == (capacity, fp_prob), row)
 
@@ -1310,8 +1317,7 @@ def set_add(world, a, b, c, d, e):
         world.sets[name] = forget_or_add(world, model, kind, [key])
     else:
         world.sets[name] = forget_or_add(world, model, kind, [])
-    if not model.grow and len(dict(model.keys)) >= model.capacity:
-        world.sets[name] = dataclasses.replace(world.sets[name], many=True)
+    world.sets[name] = dataclasses.replace(world.sets[name], many=model.is_too_small(world.now, 1))
 
 
 @operation
@@ -1336,12 +1342,12 @@ def set_add_all(world, a, b, c, d, e):
     keys = world.keys_of(kind, first, end)
     world.check('set add all', len(fresh) == len(set(fresh)) and not set(fresh) & must and
                 set(fresh) <= keys, fresh)
-    if not model.many and (model.grow or len(dict(model.keys)) + len(keys) <= model.capacity):
+    if not model.is_too_small(world.now, len(keys)):
         lost = len(keys - may - set(fresh))
         world.check('set loses', lost <= at_most(len(keys) * model.fp_prob), lost, len(keys))
     if end > first:
-        many = not model.grow and (model.many or len(dict(model.keys)) + len(keys) > model.capacity)
-        world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh), many=many)
+        world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh),
+                                               many=model.is_too_small(world.now, len(keys)))
 
 
 @operation
@@ -1413,8 +1419,8 @@ def set_dedup(world, a, b, c, d, e):
     keys = world.keys_of(kind, first, end)
     world.check('dedup', len(rows) == len(fresh) and not fresh & must and fresh <= keys, rows)
     if end > first:
-        many = not model.grow and (model.many or len(dict(model.keys)) + len(keys) > model.capacity)
-        world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh), many=many)
+        world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh),
+                                               many=model.is_too_small(world.now, len(keys)))
 
 
 @operation
