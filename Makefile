@@ -24,6 +24,9 @@ ISOLATION_OPTS = --inputdir=$(here)/test/isolation
 TAP_TESTS = 1
 PROVE_TESTS = $(sort $(wildcard $(here)/test/tap/*.pl))
 
+# sql/golden.sql reads a file; pg_regress says where itself from PostgreSQL 15 on
+export PG_ABS_SRCDIR = $(abspath $(here))
+
 PG_CONFIG = pg_config
 
 # our files have no warnings with -Wall -Wextra; the server's headers do

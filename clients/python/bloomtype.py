@@ -42,6 +42,7 @@ INCREMENT = 0x2545F4914F6CDD1D
 VERSION = 1
 KEYS, BITS = 1, 2
 HEADER = struct.Struct("<BBBBIIqQdQ")
+MAX_TYPE_WORDS = 128
 
 MIN_WORDS, MAX_WORDS = 1, 2**26
 MAX_HASHES = 64
@@ -377,8 +378,11 @@ class Filter:
             raise ValueError("the version or the form is unknown")
         if words == 0:
             raise ValueError("a filter without a shape: it was aggregated from no rows")
-        if not (words <= MAX_WORDS and 1 <= hashes <= MAX_HASHES and 0 < fp_prob < 1):
+        if not (words <= MAX_WORDS and 1 <= hashes <= MAX_HASHES and 0 < fp_prob < 1
+                and 1 <= capacity < 2**63):  # fmt: skip
             raise ValueError("the shape is out of range")
+        if type_words > MAX_TYPE_WORDS:
+            raise ValueError("the name of the key type is too long")
         if (count > 0 and number == 0) or (number >= NAMED) != (type_words > 0):
             raise ValueError("the key type does not match")
         if NAMED > number >= MAX_BUILTIN:
@@ -389,9 +393,12 @@ class Filter:
         self = cls.__new__(cls)
         self._set_shape(words, hashes, seed, capacity, fp_prob)
         if type_words:
-            self.key_type = _named(name.rstrip(b"\0").decode("utf-8"))
+            unpadded = name.rstrip(b"\0").decode("utf-8")
+            self.key_type = _named(unpadded)
             if self.key_type.number != number:
                 raise ValueError("the number of the key type does not match its name")
+            if name[-8:] == bytes(8) or any(c < " " or c == "\x7f" for c in unpadded):
+                raise ValueError("the name of the key type is padded too much, or not printable")
         elif number:
             self.key_type = KeyType(number)
         if form == KEYS:

@@ -1,8 +1,8 @@
-"""The reader against the golden vectors of docs/format.md, and against a server.
+"""The reader against clients/vectors.json, and against a server.
 
     python3 test_bloomtype.py           all that is possible here
 
-Without a server (by PGHOST and so on) and psycopg2, only the golden vectors are
+Without a server (by PGHOST and so on) and psycopg2, only the vectors are
 tested.  Prints lines of the Test Anything Protocol.
 """
 
@@ -12,6 +12,7 @@ import ast
 import datetime as dt
 import gzip
 import ipaddress
+import json
 import os
 import re
 import sys
@@ -19,10 +20,13 @@ import uuid
 from decimal import Decimal
 from pathlib import Path
 
+import xxhash
+
 from bloomtype import Filter, Key, KeyTypeError, best_params, canonical
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
+VECTORS = json.loads((TOP / "clients" / "vectors.json").read_text(encoding="utf-8"))
 number = failures = 0
 
 
@@ -59,47 +63,48 @@ BYTES_OF_TEXT = {
 
 
 def golden_hashes() -> None:
-    import xxhash
-
-    page = (TOP / "docs" / "format.md").read_text(encoding="utf-8")
-    section = page[page.index("### Hashes") : page.index("### Positions")]
     tested = wrong = 0
     skipped = set()
-    for row in re.findall(r"^\((.*)\),?$", section, re.M):
-        fields = re.findall(r"'(?:[^']|'')*'|-?\d+", row)
-        if len(fields) != 5:
-            continue
-        sql_type, text, seed, content, expected = (
-            f[1:-1].replace("''", "'") if f.startswith("'") else int(f) for f in fields
-        )
-        name = "bpchar" if sql_type.startswith("char(") else sql_type
-        name = re.sub(r"\(.*", "", name)
-        convert = BYTES_OF_TEXT.get(sql_type)
+    for v in VECTORS["hashes"]:
+        name = "bpchar" if v["type"].startswith("char(") else re.sub(r"\(.*", "", v["type"])
+        convert = BYTES_OF_TEXT.get(v["type"])
+        content = bytes.fromhex(v["bytes"])
         if convert is None:
-            skipped.add(sql_type)
-            got = bytes.fromhex(content)
+            skipped.add(v["type"])
+            got = content
         else:
-            got = canonical(Key(name, convert(text)))[1]
+            key_type, got = canonical(Key(name, convert(v["key"])))
+            wrong += (key_type.number, key_type.name) != (v["key_type"], v["key_type_name"])
         tested += 1
-        key_hash = xxhash.xxh3_64_intdigest(got, seed=seed % 2**64) or 1
-        if got.hex() != content or f"{key_hash:016x}" != expected:
+        if got != content or hex_hash(got, v["seed"]) != v["hash"]:
             wrong += 1
-            print("#  ", row, got.hex())
-    check(tested > 30 and wrong == 0, f"golden hashes: {tested}, bytes of {len(skipped)} types as given")
+            print("#  ", v, got.hex())
+    check(tested > 90 and wrong == 0, f"hashes: {tested}, bytes of {len(skipped)} types as given")
+    wrong_lengths = [
+        v for v in VECTORS["lengths"]
+        if hex_hash((b"bloom" * 600)[: v["length"]], v["seed"]) != v["hash"]
+    ]  # fmt: skip
+    check(not wrong_lengths, "hashes of keys of all lengths", wrong_lengths)
+
+
+def hex_hash(content: bytes, seed: str) -> str:
+    return f"{xxhash.xxh3_64_intdigest(content, seed=int(seed) % 2**64) or 1:016x}"
 
 
 def golden_filters() -> None:
-    page = (TOP / "docs" / "format.md").read_text(encoding="utf-8")
-    section = page[page.index("### Filters") :]
-    section = section[: section.find("\n##", 1)]
-    rows = re.findall(r"^\(\$\$(.*)\$\$, '([0-9a-f]+)'\),?$", section, re.M)
-    read = same = 0
-    for expression, content in rows:
-        if content[16:24] == "00000000":
+    for v in VECTORS["filters"]:
+        if v["bits"] == 0:
             continue  # without a shape
-        read += 1
-        same += bytes(Filter.from_bytes(bytes.fromhex(content))).hex() == content
-    check(read > 5 and same == read, f"golden filters are read and written: {same} of {read}")
+        filter = Filter.from_bytes(bytes.fromhex(v["bytes"]))
+        check(bytes(filter).hex() == v["bytes"], f"read and written: {v['sql']}")
+    read = []
+    for v in VECTORS["malformed"]:
+        try:
+            Filter.from_bytes(bytes.fromhex(v["bytes"]))
+            read.append(v)
+        except ValueError:
+            pass
+    check(not read, "malformed bytes are refused", *read)
 
 
 def alone() -> None:

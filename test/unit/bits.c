@@ -3,7 +3,7 @@
  * bits.c
  *		Test src/bits/bits.h: positions, set, test.
  *
- * Reads the rows of positions that test/unit/golden prints from standard input.
+ * Reads the positions of clients/vectors.json from standard input.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -13,7 +13,7 @@
 
 #include "bits/bits.h"
 
-/* Are these the positions of a row ('hash', bits, hashes, '{p,p,...}')? */
+/* Are these the positions of a line of the file? */
 static bool
 row_is_right(const char *row)
 {
@@ -23,7 +23,8 @@ row_is_right(const char *row)
 	int			used;
 	uint64		a;
 
-	if (sscanf(row, "('%16llx', %llu, %d, '{%n", &hash, &bits, &hashes, &used) != 3)
+	if (sscanf(row, "{\"hash\": \"%16llx\", \"bits\": %llu, \"hashes\": %d, \"positions\": [%n",
+			   &hash, &bits, &hashes, &used) != 3)
 		return false;
 	row += used;
 	a = hash;
@@ -50,8 +51,8 @@ test_golden(void)
 
 	while (fgets(line, sizeof(line), stdin))
 	{
-		if (strncmp(line, "-- ", 3) == 0)
-			in_section = strcmp(line, "-- positions\n") == 0;
+		if (line[0] != '{')
+			in_section = strcmp(line, "\"positions\": [\n") == 0;
 		else if (in_section)
 		{
 			rows++;
