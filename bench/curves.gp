@@ -1,7 +1,8 @@
 # bench/curves.gp: a picture of bench/run; data, svg, picture and n are given.
 #
 # n blocks, each a line's name, and then x, y and the bounds of a band.  Ours are
-# green and blue, and thick; the rivals are grey, and the floor is dashed.
+# green and blue, and thick; the rivals are brown and yellow, and the floor, the
+# last line, is grey and dashed.  The title goes into title_file, too.
 
 set terminal svg size 900, 520 dynamic noenhanced font "sans-serif,13" background "white"
 set output svg
@@ -19,36 +20,47 @@ set key outside right top Left reverse samplen 2 spacing 1.3
 set lmargin 9
 
 drawn = 0
-array colours[8] = ["#3b7d4f", "#2f6db3", "#7fb58d", "#9a6b3f", "#7a8594", "#b0b8c1", "#54606c", "#c9a14a"]
+ours = 2
+array our_inks[3] = ["#3b7d4f", "#2f6db3", "#7fb58d"]
+array rival_inks[5] = ["#9a6b3f", "#c9a14a", "#5b4b9a", "#7a4a5e", "#54606c"]
 
 if (picture eq "build") {
-	set title "To build a filter of n keys"
+	title_text = "Time to build a filter of n keys (lower is better)"
+	set title title_text
 	set xlabel "distinct keys n"
 	set ylabel "ns a row"
 }
 if (picture eq "probe") {
-	set title "To test a row against n keys"
+	title_text = "Time to test a row against n keys (lower is better)"
+	set title title_text
 	set xlabel "keys n"
 	set ylabel "ns a row"
 }
 if (picture eq "dedup") {
-	set title "Time to keep one row of each key"
+	ours = 3
+	title_text = "Time to keep one row of each key (lower is better)"
+	set title title_text
 	set xlabel "rows n, one in twenty a repeat"
 	set ylabel "seconds for 10^6 rows"
 }
 if (picture eq "prefilter") {
-	colours[3] = "#9a6b3f"
-	colours[4] = "#7a8594"
-	set title "A semi-join with a tenth as many keys as rows, with a filter before it and without"
+	# the colour says whether there is a filter, the dashes how much memory
+	our_inks[2] = our_inks[1]
+	rival_inks[2] = rival_inks[1]
+	title_text = "Semi-join: time per row, with and without a Bloom filter (lower is better)"
+	set title title_text
 	set xlabel "rows that match"
 	set ylabel "ns a row"
 	unset logscale x
 	set format x "%g %%"
 }
 if (picture eq "memory") {
-	set title "Memory to keep one row of each key"
+	title_text = "Memory to keep one row of each key (lower is better)"
+	set title title_text
 	set xlabel "rows n, one in twenty a repeat"
 	set ylabel "MB"
+	set logscale y
+	set yrange [*:*]
 }
 
 if (picture eq "rate") {
@@ -64,7 +76,8 @@ if (picture eq "rate") {
 		stats data index shape every ::1 using 2 nooutput
 		k[i] = STATS_max
 	}
-	set title "How often a filter says yes to a key that was never added"
+	title_text = "How often a filter says yes to a key that was never added"
+	set title title_text
 	set xlabel "distinct keys in the filter, divided by its capacity"
 	set ylabel "false-positive rate"
 	set logscale y
@@ -106,7 +119,8 @@ if (picture eq "size") {
 		stats data index names[i] every ::1 using 2 nooutput
 		last_y[i] = STATS_max
 	}
-	set title "What it takes to hold n keys"
+	title_text = "What it takes to hold n keys"
+	set title title_text
 	set xlabel "keys n"
 	set ylabel "size"
 	set logscale xy
@@ -140,7 +154,8 @@ if (picture eq "fill") {
 	set xtics 0.5 format "%g"
 	set samples 300
 	set multiplot layout 2, 1
-	set title "How full a filter is, and how well it counts its keys (10^4 keys at 1 %, many seeds)"
+	title_text = "How full a filter is, and how well it counts its keys (10^4 keys at 1 %, many seeds)"
+	set title title_text
 	set ylabel "bits that are set"
 	set format y "%g %%"
 	set yrange [0:100]
@@ -166,11 +181,16 @@ if (picture eq "fill") {
 }
 
 if (!drawn) {
-	# the last line is the floor, if there is one
 	floor_line = (picture eq "memory" || picture eq "prefilter") ? 0 : n
 	do for [i = 1:n] {
-		set style line i lw (i < 3 ? 3 : 1.5) pt 7 ps 0.6 lc rgb colours[i] dt 1
-		if (i == floor_line) { set style line i dt 2 }
+		ink = i == floor_line ? "#7a8594" : i <= ours ? our_inks[i] : rival_inks[i - ours]
+		width = i <= ours ? 3 : 1.5
+		dashes = i == floor_line || (picture eq "prefilter" && i % 2 == 0) ? 2 : 1
+		set style line i lw width pt 7 ps 0.6 lc rgb ink dt dashes
 	}
 	plot for [i = 1:n] data index i - 1 using 1:2 with linespoints ls i title columnheader(1)
 }
+
+set print title_file
+print title_text
+unset print

@@ -1,6 +1,6 @@
 -- The filter holds every third number; skewed: the number i stands in about
 -- 1/i of the rows.  ANALYZE takes a sample, so that the result differs from one
--- run to the next: docs/performance.md says how much.
+-- run to the next: bench/RESULTS.md says how much.
 -- each: column = uniform skewed
 -- title: row estimate of filter @> column, :column
 -- setup:
