@@ -125,4 +125,18 @@ INSERT INTO many SELECT n, bloom_agg(-n * 100000 - i, 20000, 0.01) FROM generate
 SELECT count(*) FILTER (WHERE f @> (-id * 100000 - i)) AS new_found, count(*) FILTER (WHERE f @> (id * 100000 + i)) AS old_found
 FROM many, generate_series(1, 2000, 100) AS i WHERE id <= 35;
 
+-- A TOAST table of another access method than heap: the same answers.
+CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler;
+CREATE TABLE elsewhere (id int, f bloom, c counting_bloom) USING heap2;
+INSERT INTO elsewhere
+SELECT n, bloom_agg(i, 100000, 0.01), counting_bloom_agg(i, 100000, 0.01)
+FROM generate_series(1, 20) AS n, generate_series(n * 1000000, n * 1000000 + 20000) AS i GROUP BY n;
+CREATE TABLE here AS SELECT * FROM elsewhere;
+SELECT count(*) AS probes, bool_and(e.f @> k AND e.c @> k) AS found,
+	   sum((e.f @> -k)::int) AS imagined, sum((e.c @> -k)::int) AS imagined_counting,
+	   bool_and((e.f @> -k) = (h.f @> -k) AND (e.c @> -k) = (h.c @> -k)) AS same
+FROM elsewhere AS e JOIN here AS h USING (id), LATERAL (SELECT id * 1000000 + id AS k) AS key;
+DROP TABLE elsewhere, here;
+DROP ACCESS METHOD heap2;
+
 DROP TABLE toasted, stored, long_keys, many;

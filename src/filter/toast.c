@@ -11,6 +11,9 @@
  *
  * What this costs at least is a descent and a page for each chunk.
  *
+ * How a TOAST table keeps its values is up to its access method.  So this is
+ * for heap alone; others are asked for slices of one byte.
+ *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
@@ -23,12 +26,14 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/toast_internals.h"
+#include "catalog/pg_am_d.h"
 #include "catalog/pg_type_d.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "bits/bits.h"
+#include "filter/fetch.h"
 #include "filter/toast.h"
 #include "compat.h"
 
@@ -58,6 +63,30 @@ ChunkData(HeapTuple tuple, TupleDesc desc, Size *len)
 		elog(ERROR, "unexpected chunk of a stored filter");
 	*len = VARSIZE_ANY_EXHDR(chunk);
 	return (const uint8 *) VARDATA_ANY(chunk);
+}
+
+/* Is the bit, or the counter, in this byte set? */
+static inline bool
+TestByte(uint8 byte, uint64 position, int width)
+{
+	return (byte >> position * width % 8 & ((1 << width) - 1)) != 0;
+}
+
+/* The same through the access method of the TOAST table. */
+static bool
+TestBySlices(Datum stored, Size offset, int width, const uint64 *positions,
+			 int npositions)
+{
+	for (int i = 0; i < npositions; i++)
+	{
+		uint8		byte;
+
+		BloomFetchSlice(stored, VARHDRSZ + offset + positions[i] * width / 8,
+						1, &byte);
+		if (!TestByte(byte, positions[i], width))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -99,6 +128,11 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	VARATT_EXTERNAL_GET_POINTER(pointer,
 								(struct varlena *) DatumGetPointer(stored));
 	toast = table_open(pointer.va_toastrelid, AccessShareLock);
+	if (toast->rd_rel->relam != HEAP_TABLE_AM_OID)
+	{
+		table_close(toast, AccessShareLock);
+		return TestBySlices(stored, offset, width, positions, npositions);
+	}
 	valid = toast_open_indexes(toast, AccessShareLock, &indexes, &nindexes);
 
 	ScanKeyInit(&keys[0], CHUNK_ID, BTEqualStrategyNumber, F_OIDEQ,
@@ -132,8 +166,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 			byte %= TOAST_MAX_CHUNK_SIZE;
 			if (byte >= len)
 				elog(ERROR, "unexpected end of a stored filter");
-			all_set = (data[byte] >> positions[ntested] * width % 8 &
-					   ((1 << width) - 1)) != 0;
+			all_set = TestByte(data[byte], positions[ntested], width);
 		}
 	}
 	systable_endscan_ordered(scan);
