@@ -202,3 +202,31 @@ SELECT bloom_add(bloom_empty(10), 1) | bloom_add(bloom_empty(10), 1.5);
 SELECT bloom_add(bloom_add(bloom_empty(10), 1), 1.5);
 SELECT bloom_empty(10) @> bloom_empty(10);
 SELECT bloom_empty(10) @> point(1, 1);
+
+-- A hint names a cast only where it loses nothing, and the functions for arrays.
+CREATE FUNCTION pg_temp.hint(statement text) RETURNS text LANGUAGE plpgsql AS
+$$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END
+$$;
+SELECT regexp_replace(call, 'SELECT (counting_)?bloom_add', '') AS call, f AS hint
+FROM unnest(ARRAY[
+		'SELECT bloom_add(bloom_empty(10), 1) @> 5.5::float8',
+		'SELECT bloom_add(bloom_empty(10), 1) @> ''5''',
+		'SELECT bloom_add(bloom_empty(10), ''1''::text) @> 5',
+		'SELECT bloom_add(bloom_empty(10), ''1''::text) @> 5.0',
+		'SELECT bloom_add(bloom_empty(10), date ''2000-01-01'') @> timestamp ''2000-01-01 12:00''',
+		'SELECT bloom_add(bloom_empty(10), timestamp ''2000-01-01'') @> date ''2000-01-01''',
+		'SELECT bloom_add(bloom_empty(10), 1) @> ARRAY[1, 2]',
+		'SELECT bloom_add(bloom_add(bloom_empty(10), 1), ARRAY[1, 2])',
+		'SELECT counting_bloom_add(counting_bloom_add(counting_bloom_empty(10), 1), ARRAY[1, 2])',
+		'SELECT bloom_add(bloom_empty(10), ARRAY[1, 2]) @> ARRAY[''a'']',
+		'SELECT bloom_add(bloom_empty(10), ROW(1, ''a'')) @> ROW(1, 2)']) AS call,
+	 pg_temp.hint(call) AS f;

@@ -14,9 +14,7 @@
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -128,79 +126,32 @@ BloomKeyTypeName(const BloomKeyType *key_type)
 									   (Size) key_type->words * 8));
 }
 
-/* The end of a quoted name. */
-static const char *
-SkipQuoted(const char *name)
+/* Do equal keys, and no others, stay equal by this cast? */
+static bool
+CastLosesNothing(const BloomKeyType *from, const BloomKeyType *to)
 {
-	for (name++; *name != '\0'; name++)
+	static const Oid casts[][2] = {
+		{INT8OID, NUMERICOID},
+		{INT8OID, TEXTOID},
+		{OIDOID, INT8OID},
+		{UUIDOID, TEXTOID},
+		{DATEOID, TIMESTAMPOID}
+	};
+
+	for (int i = 0; i < (int) lengthof(casts); i++)
 	{
-		if (*name == '"' && *++name != '"')
-			break;
+		if (casts[i][0] == from->id && casts[i][1] == to->id)
+			return true;
 	}
-	return name;
+	return false;
 }
 
-/*
- * Append a parameter with a cast to the type whose name begins here, and the
- * same for each column of a row.  Returns the end of the name.
- */
-static const char *
-AppendCast(StringInfo out, const char *name, int *parameter)
+static bool
+IsArray(const char *key_type)
 {
-	static const char *const words[] = {"enum ", "range ", "multirange "};
-	const char *start;
+	Size		len = strlen(key_type);
 
-	check_stack_depth();
-	if (*name == '(')
-	{
-		int			at = out->len;
-
-		appendStringInfoString(out, "ROW");
-		do
-		{
-			appendStringInfoString(out, *name == '(' ? "(" : ", ");
-			name++;
-			if (*name != ')')
-				name = AppendCast(out, name, parameter);
-		} while (*name == ',');
-		appendStringInfoChar(out, ')');
-		if (*name == ')')
-			name++;
-		if (strncmp(name, "[]", 2) == 0)
-		{
-			char	   *row = pstrdup(out->data + at);
-
-			out->len = at;
-			appendStringInfo(out, "ARRAY[%s]", row);
-			name += 2;
-		}
-		return name;
-	}
-
-	for (int i = 0; i < (int) lengthof(words); i++)
-	{
-		if (strncmp(name, words[i], strlen(words[i])) == 0)
-			name += strlen(words[i]);
-	}
-	for (start = name; *name != '\0' && *name != ',' && *name != ')';)
-		name = *name == '"' ? SkipQuoted(name) : name + 1;
-	appendStringInfo(out, "$%d::%.*s", ++*parameter, (int) (name - start),
-					 start);
-	return name;
-}
-
-/* How a key is cast to a key type. */
-static char *
-CastTo(const BloomKeyType *key_type, bool is_parameter)
-{
-	StringInfoData out;
-	int			parameter = 0;
-
-	if (!is_parameter && key_type->words == 0)
-		return psprintf("key::%s", BloomKeyTypeName(key_type));
-	initStringInfo(&out);
-	(void) AppendCast(&out, BloomKeyTypeName(key_type), &parameter);
-	return out.data;
+	return len > 2 && strcmp(key_type + len - 2, "[]") == 0;
 }
 
 /*
@@ -216,19 +167,26 @@ BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 		[BLOOM_HOLDER_COUNTING] = "counting Bloom filter",
 		[BLOOM_HOLDER_SET] = "Bloom set"
 	};
-	bool		is_text = key_type->id == TEXTOID;
-	char	   *cast = CastTo(has, is_text);
+	static const char *const for_arrays[] = {
+		[BLOOM_HOLDER_FILTER] = "bloom_contains_any, bloom_contains_all or bloom_add_all",
+		[BLOOM_HOLDER_COUNTING] = "counting_bloom_add_all or counting_bloom_remove_all",
+		[BLOOM_HOLDER_SET] = "bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all"
+	};
+	char	   *key_name = BloomKeyTypeName(key_type);
+	char	   *has_name = BloomKeyTypeName(has);
 
-	cast = psprintf(holder == BLOOM_HOLDER_SET ?
-					"bloom_set_add(set, %s)" : "filter @> %s", cast);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the %s's key type %s",
-					BloomKeyTypeName(key_type), names[holder],
-					BloomKeyTypeName(has)),
+					key_name, names[holder], has_name),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
-			 is_text ?
-			 errhint("An untyped literal or parameter counts as text. Cast it, as in %s.",
-					 cast) :
-			 errhint("Cast the key, as in %s.", cast)));
+			 IsArray(key_name) && !IsArray(has_name) ?
+			 errhint("For the elements of an array, use %s.",
+					 for_arrays[holder]) :
+			 key_type->id == TEXTOID && has->words == 0 ?
+			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
+					 has_name) :
+			 CastLosesNothing(key_type, has) ?
+			 errhint("Cast the key to %s.", has_name) :
+			 errhint("Use keys of type %s.", has_name)));
 }
