@@ -122,6 +122,8 @@ like($stderr, qr/captured by a decoy of -/, 'and so is an operator that would ne
 
 ($status, $stdout, $stderr) = $node->psql('target', 'CREATE EXTENSION bloomtype SCHEMA ext', extra_params => [ '-U', 'attacker' ]);
 is($stderr, '', 'a role that may create a schema installs the extension among decoys');
+($status, $stdout, $stderr) = $node->psql('target', 'CREATE SCHEMA other; ALTER EXTENSION bloomtype SET SCHEMA other', extra_params => [ '-U', 'attacker' ]);
+like($stderr, qr/must be owner of type ext\.bloom/, 'but cannot move it, since its objects belong to the superuser');
 
 is( $node->safe_psql('target', <<'SQL'), '', 'no object of the extension is made of a decoy');
 SELECT pg_describe_object(r.refclassid, r.refobjid, 0)
