@@ -45,7 +45,7 @@ CREATE FUNCTION _bloom_from_bytea(bytea) RETURNS bloom
 COMMENT ON FUNCTION _bloom_from_bytea(bytea) IS 'the filter that has these bytes; invalid bytes are error 22P03';
 
 CREATE CAST (bloom AS bytea) WITH FUNCTION _bloom_to_bytea(bloom);
-COMMENT ON CAST (bloom AS bytea) IS 'the bytes of a filter, as docs/format.md describes them; equal filters of different form may differ';
+COMMENT ON CAST (bloom AS bytea) IS 'the bytes of a filter, as docs/format.md describes them';
 
 CREATE CAST (bytea AS bloom) WITH FUNCTION _bloom_from_bytea(bytea);
 COMMENT ON CAST (bytea AS bloom) IS 'the filter that has these bytes; invalid bytes are error 22P03';
@@ -101,7 +101,7 @@ COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with
 CREATE FUNCTION bloom_insert(filter bloom, keys anycompatiblearray, OUT filter bloom, OUT fresh anycompatiblearray)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in their order, each once; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in their order, each once';
 
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
@@ -125,7 +125,7 @@ COMMENT ON FUNCTION _bloom_contains_support(internal) IS 'planner support functi
 CREATE FUNCTION bloom_contains(filter bloom, key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
-COMMENT ON FUNCTION bloom_contains(bloom, anycompatible) IS 'false: the key was certainly never added; true: it probably was; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_contains(bloom, anycompatible) IS 'false: the key was certainly never added; true: it probably was';
 
 CREATE FUNCTION _bloom_contained(key anycompatible, filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
@@ -134,11 +134,11 @@ COMMENT ON FUNCTION _bloom_contained(anycompatible, bloom) IS 'false: the key wa
 
 CREATE FUNCTION bloom_contains_all(filter bloom, keys anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_all(bloom, anycompatiblearray) IS 'is every element possibly contained? null elements count as in ALL; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_contains_all(bloom, anycompatiblearray) IS 'is every element possibly contained? null elements count as in ALL';
 
 CREATE FUNCTION bloom_contains_any(filter bloom, keys anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some element possibly contained? null elements count as in ANY; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some element possibly contained? null elements count as in ANY';
 
 CREATE FUNCTION bloom_missing(filter bloom, keys anycompatiblearray) RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -148,13 +148,13 @@ CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
 	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
-COMMENT ON OPERATOR @> (bloom, anycompatible) IS 'possibly contains the key; false is certain; equal filters of different form may differ';
+COMMENT ON OPERATOR @> (bloom, anycompatible) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anycompatible, RIGHTARG = bloom, FUNCTION = _bloom_contained,
 	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel
 );
-COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain; equal filters of different form may differ';
+COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain';
 
 -- ----------------------------------------------------------------
 --							SET OPERATIONS
@@ -162,7 +162,7 @@ COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the f
 
 CREATE FUNCTION bloom_superset(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'is every bit of the second filter set in the first? filters of different shapes are error 42804';
+COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'does the first filter hold all of the second: each key of a filter in keys form, else each bit? filters of different shapes are error 42804';
 
 CREATE FUNCTION bloom_subset(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -174,11 +174,11 @@ COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both
 
 CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter of only those keys; filters of different shapes or key types are error 42804; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter of only those keys; filters of different shapes or key types are error 42804';
 
 CREATE FUNCTION bloom_fit(filter bloom, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than its keys need for fp_prob; unchanged if it cannot be made smaller; a fitted filter can no longer be combined with unfitted ones; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than its keys need for fp_prob; unchanged if it cannot be made smaller; a fitted filter can no longer be combined with unfitted ones';
 
 CREATE OPERATOR | (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_union,
@@ -190,7 +190,7 @@ CREATE OPERATOR & (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_intersect,
 	COMMUTATOR = &
 );
-COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of the true one; equal filters of different form may differ';
+COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of the true one';
 
 -- ----------------------------------------------------------------
 --							EQUALITY
@@ -198,11 +198,11 @@ COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of 
 
 CREATE FUNCTION _bloom_eq(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_eq(bloom, bloom) IS 'same bits, hashes, seed, key type, and the same bits set';
+COMMENT ON FUNCTION _bloom_eq(bloom, bloom) IS 'are both filters the same, header included?';
 
 CREATE FUNCTION _bloom_ne(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_ne(bloom, bloom) IS 'not the same bits, hashes, seed, key type, or not the same bits set';
+COMMENT ON FUNCTION _bloom_ne(bloom, bloom) IS 'do the filters differ, header included?';
 
 CREATE FUNCTION _bloom_hash(bloom) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -216,13 +216,13 @@ CREATE OPERATOR = (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = _bloom_eq,
 	COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES
 );
-COMMENT ON OPERATOR = (bloom, bloom) IS 'same shape and same bits';
+COMMENT ON OPERATOR = (bloom, bloom) IS 'the same filter: shape, capacity, fp_prob, key type, representation and content';
 
 CREATE OPERATOR <> (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = _bloom_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
 );
-COMMENT ON OPERATOR <> (bloom, bloom) IS 'different shape or different bits';
+COMMENT ON OPERATOR <> (bloom, bloom) IS 'not the same filter';
 
 CREATE OPERATOR CLASS bloom_ops DEFAULT FOR TYPE bloom USING hash AS
 	OPERATOR 1 = (bloom, bloom),
@@ -237,23 +237,23 @@ COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DIS
 
 CREATE FUNCTION bloom_cardinality(filter bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
 
 CREATE FUNCTION bloom_union_cardinality(bloom, bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_union_cardinality(bloom, bloom) IS 'estimated number of distinct keys in one filter or the other; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_union_cardinality(bloom, bloom) IS 'estimated number of distinct keys in one filter or the other';
 
 CREATE FUNCTION bloom_intersect_cardinality(bloom, bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect_cardinality(bloom, bloom) IS 'estimated number of distinct keys in both filters, by inclusion and exclusion; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_intersect_cardinality(bloom, bloom) IS 'estimated number of distinct keys in both filters, by inclusion and exclusion';
 
 CREATE FUNCTION bloom_jaccard(bloom, bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters';
 
 CREATE FUNCTION bloom_fp_prob(filter bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set';
 
 CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -261,7 +261,7 @@ COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'does the filter hold no key? both 
 
 CREATE FUNCTION bloom_summary(filter bloom) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line for people: key type, keys held (estimated, with three digits, once it holds bits) of capacity at the rate asked (and the rate now, if there are more), size; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line for people: key type, keys held (estimated, with three digits, once it holds bits) of capacity at the rate asked (and the rate now, if there are more), size';
 
 CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT hashes int, OUT seed bigint, OUT capacity bigint,
@@ -269,7 +269,7 @@ CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT fill float8, OUT bytes bigint, OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_info(bloom) IS 'everything there is to know about a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set, size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_info(bloom) IS 'everything there is to know about a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set (in keys form, what it would be on average), size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null';
 
 -- ----------------------------------------------------------------
 --							AGGREGATES
@@ -877,7 +877,7 @@ CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
 	SFUNC = _bloom_intersect_agg_trans, STYPE = bloom, SSPACE = 65536,
 	COMBINEFUNC = _bloom_intersect_agg_trans, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null; equal filters of different form may differ';
+COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null';
 
 -- ----------------------------------------------------------------
 --							SHARDS
@@ -1061,7 +1061,7 @@ CREATE FUNCTION _counting_bloom_in(cstring) RETURNS counting_bloom
 COMMENT ON FUNCTION _counting_bloom_in(cstring) IS 'input function of type counting_bloom: base64 of the bytes that the cast to bytea gives';
 
 CREATE FUNCTION _counting_bloom_out(counting_bloom) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', '_bloom_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_out(counting_bloom) IS 'output function of type counting_bloom: base64';
 
 CREATE FUNCTION _counting_bloom_recv(internal) RETURNS counting_bloom
@@ -1069,7 +1069,7 @@ CREATE FUNCTION _counting_bloom_recv(internal) RETURNS counting_bloom
 COMMENT ON FUNCTION _counting_bloom_recv(internal) IS 'binary input function of type counting_bloom';
 
 CREATE FUNCTION _counting_bloom_send(counting_bloom) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', '_bloom_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_send(counting_bloom) IS 'binary output function of type counting_bloom';
 
 CREATE TYPE counting_bloom (
@@ -1084,7 +1084,7 @@ CREATE TYPE counting_bloom (
 COMMENT ON TYPE counting_bloom IS 'Bloom filter with a 4-bit counter in place of each bit, so that keys can be removed; it never denies a key that was added and not removed, as long as nobody removes a key that was not added';
 
 CREATE FUNCTION _counting_bloom_to_bytea(counting_bloom) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', '_bloom_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_to_bytea(counting_bloom) IS 'the bytes of a counting filter, as docs/format.md describes them';
 
 CREATE FUNCTION _counting_bloom_from_bytea(bytea) RETURNS counting_bloom
@@ -1102,18 +1102,19 @@ CREATE CAST (bytea AS counting_bloom) WITH FUNCTION _counting_bloom_from_bytea(b
 COMMENT ON CAST (bytea AS counting_bloom) IS 'the counting filter that has these bytes; invalid bytes are error 22P03';
 
 CREATE CAST (counting_bloom AS bloom) WITH FUNCTION _counting_bloom_to_bloom(counting_bloom);
-COMMENT ON CAST (counting_bloom AS bloom) IS 'the plain filter of the same keys, equal to the one that bloom_agg makes of them, unless a counter has reached 15 and its keys were removed';
+COMMENT ON CAST (counting_bloom AS bloom) IS 'the plain filter of the same keys; without removals, it equals the one that bloom_agg makes of them';
 
 -- adding and removing
 
-CREATE FUNCTION counting_bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0)
+-- not STRICT; the key type may be null
+CREATE FUNCTION counting_bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION counting_bloom_empty(float8, float8, bigint) IS 'empty counting filter for capacity distinct keys (any number from 1 to 2^30 divided by the bits per key, rounded up) at false-positive rate fp_prob, of the shape that bloom_empty gives';
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION counting_bloom_empty(float8, float8, bigint, regtype) IS 'empty counting filter for capacity distinct keys (any number from 1 to 2^30 divided by the bits per key, rounded up) at false-positive rate fp_prob, of the shape that bloom_empty gives; with a key_type it takes no other keys';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION counting_bloom_add(filter counting_bloom, key anycompatible) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', 'bloom_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION counting_bloom_add(counting_bloom, anycompatible) IS 'the filter with one more key, or the same key once more; counts end at 15, which stands for any larger number; a null key changes nothing';
 
 -- not STRICT; a null key leaves the filter as it is
@@ -1123,7 +1124,7 @@ COMMENT ON FUNCTION counting_bloom_remove(counting_bloom, anycompatible) IS 'the
 
 -- not STRICT; a null array leaves the filter as it is
 CREATE FUNCTION counting_bloom_add_all(filter counting_bloom, keys anycompatiblearray) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'bloom_add_all' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION counting_bloom_add_all(counting_bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, each as often as it is there';
 
 -- not STRICT; a null array leaves the filter as it is
@@ -1153,14 +1154,18 @@ COMMENT ON OPERATOR - (counting_bloom, counting_bloom) IS 'difference of countin
 -- membership
 
 CREATE FUNCTION counting_bloom_contains(filter counting_bloom, key anycompatible) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	AS 'MODULE_PATHNAME', 'bloom_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
 COMMENT ON FUNCTION counting_bloom_contains(counting_bloom, anycompatible) IS 'false: the key was certainly never added, or was removed; true: it probably is there';
 
 CREATE FUNCTION _counting_bloom_contained(key anycompatible, filter counting_bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
+	AS 'MODULE_PATHNAME', '_bloom_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
 COMMENT ON FUNCTION _counting_bloom_contained(anycompatible, counting_bloom) IS 'false: the key was certainly never added, or was removed; true: it probably is there';
+
+CREATE FUNCTION counting_bloom_missing(filter counting_bloom, keys anycompatiblearray) RETURNS anycompatiblearray
+	AS 'MODULE_PATHNAME', 'bloom_missing' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION counting_bloom_missing(counting_bloom, anycompatiblearray) IS 'the elements of the array that are certainly not contained, in their order; null elements are left out';
 
 CREATE FUNCTION counting_bloom_count(filter counting_bloom, key anycompatible) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -1352,32 +1357,32 @@ COMMENT ON AGGREGATE counting_bloom_sum_agg(counting_bloom) IS 'sum of counting 
 -- equality
 
 CREATE FUNCTION _counting_bloom_eq(counting_bloom, counting_bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _counting_bloom_eq(counting_bloom, counting_bloom) IS 'same bits, hashes, seed, key type, and the same counters';
+	AS 'MODULE_PATHNAME', '_bloom_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _counting_bloom_eq(counting_bloom, counting_bloom) IS 'are both filters the same, header included?';
 
 CREATE FUNCTION _counting_bloom_ne(counting_bloom, counting_bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _counting_bloom_ne(counting_bloom, counting_bloom) IS 'not the same bits, hashes, seed, key type, or not the same counters';
+	AS 'MODULE_PATHNAME', '_bloom_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _counting_bloom_ne(counting_bloom, counting_bloom) IS 'do the filters differ, header included?';
 
 CREATE FUNCTION _counting_bloom_hash(counting_bloom) RETURNS int
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', '_bloom_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _counting_bloom_hash(counting_bloom) IS 'hash function of the hash operator class of type counting_bloom';
 
 CREATE FUNCTION _counting_bloom_hash_extended(counting_bloom, bigint) RETURNS bigint
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', '_bloom_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _counting_bloom_hash_extended(counting_bloom, bigint) IS 'extended hash function of the hash operator class of type counting_bloom';
 
 CREATE OPERATOR = (
 	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_eq,
 	COMMUTATOR = =, NEGATOR = <>, RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel, HASHES
 );
-COMMENT ON OPERATOR = (counting_bloom, counting_bloom) IS 'same shape and same counters';
+COMMENT ON OPERATOR = (counting_bloom, counting_bloom) IS 'the same filter: shape, capacity, fp_prob, key type, representation and content';
 
 CREATE OPERATOR <> (
 	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
 );
-COMMENT ON OPERATOR <> (counting_bloom, counting_bloom) IS 'different shape or different counters';
+COMMENT ON OPERATOR <> (counting_bloom, counting_bloom) IS 'not the same filter';
 
 CREATE OPERATOR CLASS counting_bloom_ops DEFAULT FOR TYPE counting_bloom USING hash AS
 	OPERATOR 1 = (counting_bloom, counting_bloom),
@@ -1388,11 +1393,19 @@ COMMENT ON OPERATOR FAMILY counting_bloom_ops USING hash IS 'equality of countin
 
 -- inspection
 
+CREATE FUNCTION counting_bloom_cardinality(filter counting_bloom) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloom_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION counting_bloom_cardinality(counting_bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
+
+CREATE FUNCTION counting_bloom_summary(filter counting_bloom) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloom_summary' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION counting_bloom_summary(counting_bloom) IS 'a counting filter in one line, as bloom_summary shows a filter';
+
 CREATE FUNCTION counting_bloom_info(filter counting_bloom, OUT key_type text, OUT counters bigint,
 									OUT hashes int, OUT seed bigint, OUT capacity bigint,
 									OUT fp_prob float8, OUT keys bigint, OUT fp_prob_now float8,
 									OUT fill float8, OUT counters_full bigint, OUT bytes bigint,
 									OUT representation text)
 	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, capacity and rate as asked, keys (distinct, estimated), rate now, fraction of counters that are not 0, number of those that are 15, size in bytes, and representation: keys (hashes with counts) or counters';
+	AS 'MODULE_PATHNAME', 'bloom_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, capacity and rate as asked, keys (distinct, estimated), rate now, fraction of counters that are not 0, number of those that are 15 (in keys form: of keys counted so), size in bytes, and representation: keys (hashes with counts) or counters';

@@ -13,15 +13,25 @@
  * probability that depends on how full the array is.  Ten bits per key give
  * one such false positive in a hundred tests, however long the keys are.
  *
+ * A counting filter (type counting_bloom) has a counter of 4 bits in place of
+ * each bit: adding a key adds 1 to each of its counters, removing it subtracts
+ * 1.  All else is the same, at four times the size.
+ *
+ * XXX: a key that was never added, but tests as present, can be "removed".
+ * That subtracts from the counters of other keys, which the filter may then
+ * deny.  No function can notice: the caller must know that the key was added.
+ *
  * From SQL to bits
  * ----------------
  *
- * This file has the SQL-callable functions of the type bloom, and nothing that
- * they share.  The rest lies in the folder of what it knows; a file includes
- * files of its own folder and of those below it, and no others:
+ * This file has the SQL-callable functions of the types bloom and
+ * counting_bloom, and nothing that they share.  Where both types have a
+ * function, one C function serves both, by the filter that it is given.  The
+ * rest lies in the folder of what it knows; a file includes files of its own
+ * folder and of those below it, and no others:
  *
- *		src/func	what SQL calls beside this file: the aggregates, the type
- *					counting_bloom, windows, the planner's support, shards
+ *		src/func	what SQL calls beside this file: the aggregates, windows,
+ *					the planner's support, shards
  *		src/set		stored sets; func and set include nothing of each other
  *		src/filter	the value: format, text and binary form, filters as sets,
  *					states, from a TOASTed Datum to the filter
@@ -48,13 +58,14 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "func/call.h"
-#include "filter/fetch.h"
-#include "key/hash.h"
 #include "bits/interrupts.h"
+#include "filter/counting_ops.h"
+#include "filter/fetch.h"
 #include "filter/io.h"
 #include "filter/setops.h"
 #include "filter/state.h"
+#include "func/call.h"
+#include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomtype", .version = "1.0.0-rc1");
@@ -68,8 +79,8 @@ PG_MODULE_MAGIC;
  */
 
 /*
- * _bloom_in
- *		Input function of type bloom: base64 of the bytes of docs/format.md.
+ * _bloom_in, _counting_bloom_in
+ *		Input functions: base64 of the bytes of docs/format.md.
  */
 PG_FUNCTION_INFO_V1(_bloom_in);
 Datum
@@ -78,9 +89,16 @@ _bloom_in(PG_FUNCTION_ARGS)
 	return BloomFromText(fcinfo, BLOOM_PLAIN);
 }
 
+PG_FUNCTION_INFO_V1(_counting_bloom_in);
+Datum
+_counting_bloom_in(PG_FUNCTION_ARGS)
+{
+	return BloomFromText(fcinfo, BLOOM_COUNTING);
+}
+
 /*
  * _bloom_out
- *		Output function of type bloom.
+ *		Output function.
  */
 PG_FUNCTION_INFO_V1(_bloom_out);
 Datum
@@ -89,23 +107,36 @@ _bloom_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(BloomToText(PG_GETARG_BLOOM_P(0)));
 }
 
+/* The filter of the rest of a message. */
+static Datum
+Receive(StringInfo message, BloomKind kind)
+{
+	int			len = message->len - message->cursor;
+
+	return BloomFromBytes(pq_getmsgbytes(message, len), len, kind);
+}
+
 /*
- * _bloom_recv
- *		Binary input function of type bloom.
+ * _bloom_recv, _counting_bloom_recv
+ *		Binary input functions.
  */
 PG_FUNCTION_INFO_V1(_bloom_recv);
 Datum
 _bloom_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
-	int			len = message->len - message->cursor;
+	return Receive((StringInfo) PG_GETARG_POINTER(0), BLOOM_PLAIN);
+}
 
-	return BloomFromBytes(pq_getmsgbytes(message, len), len, BLOOM_PLAIN);
+PG_FUNCTION_INFO_V1(_counting_bloom_recv);
+Datum
+_counting_bloom_recv(PG_FUNCTION_ARGS)
+{
+	return Receive((StringInfo) PG_GETARG_POINTER(0), BLOOM_COUNTING);
 }
 
 /*
  * _bloom_send
- *		Binary output function of type bloom.
+ *		Binary output function.
  */
 PG_FUNCTION_INFO_V1(_bloom_send);
 Datum
@@ -125,18 +156,42 @@ _bloom_to_bytea(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_BLOOM_P(0)));
 }
 
+/* The filter of the bytes in argument 0. */
+static Datum
+FromBytea(FunctionCallInfo fcinfo, BloomKind kind)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+
+	return BloomFromBytes(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), kind);
+}
+
 /*
- * _bloom_from_bytea
+ * _bloom_from_bytea, _counting_bloom_from_bytea
  *		The filter of these bytes.  (bytea::bloom)
  */
 PG_FUNCTION_INFO_V1(_bloom_from_bytea);
 Datum
 _bloom_from_bytea(PG_FUNCTION_ARGS)
 {
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	return FromBytea(fcinfo, BLOOM_PLAIN);
+}
 
-	return BloomFromBytes(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes),
-						  BLOOM_PLAIN);
+PG_FUNCTION_INFO_V1(_counting_bloom_from_bytea);
+Datum
+_counting_bloom_from_bytea(PG_FUNCTION_ARGS)
+{
+	return FromBytea(fcinfo, BLOOM_COUNTING);
+}
+
+/*
+ * _counting_bloom_to_bloom
+ *		The plain filter of the same keys.  (counting_bloom::bloom)
+ */
+PG_FUNCTION_INFO_V1(_counting_bloom_to_bloom);
+Datum
+_counting_bloom_to_bloom(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BLOOM_P(BloomCountingToPlain(PG_GETARG_BLOOM_P(0)));
 }
 
 /* ----------------------------------------------------------------
@@ -222,34 +277,39 @@ bloom_fp_prob(PG_FUNCTION_ARGS)
  */
 
 /*
- * An empty filter of this shape, for keys of the type in argument 3, which may
- * be null: then the first key says it.
+ * An empty filter of this shape.  Argument 3 is the type of its keys, or null:
+ * then the first key determines it.
  */
 static Datum
-MakeEmpty(FunctionCallInfo fcinfo, const BloomShape *shape)
+MakeEmpty(FunctionCallInfo fcinfo, const BloomShape *shape,
+		  BloomRepresentation representation)
 {
-	BloomHasher hasher;
-	Oid			type;
+	BloomKeyType key_type = {0};
 
-	if (PG_ARGISNULL(3))
-		PG_RETURN_BLOOM_P(BloomMakeEmpty(shape));
-	type = PG_GETARG_OID(3);
-	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("type with OID %u does not exist", type)));
-	BloomHasherInit(&hasher, type, get_typcollation(getBaseType(type)));
-	if (hasher.key_type.id == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key_type %s has no columns", format_type_be(type)),
-				 errhint("Name a composite type with the columns of the keys.")));
-	PG_RETURN_BLOOM_P(BloomMake(shape, &hasher.key_type, BLOOM_KEYS, 0));
+	if (!PG_ARGISNULL(3))
+	{
+		Oid			type = PG_GETARG_OID(3);
+		BloomHasher hasher;
+
+		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("type with OID %u does not exist", type)));
+		BloomHasherInit(&hasher, type, get_typcollation(getBaseType(type)));
+		key_type = hasher.key_type;
+		if (key_type.id == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("key_type %s does not determine the columns of the keys",
+							format_type_be(type)),
+					 errhint("Name a composite type with the columns of the keys.")));
+	}
+	PG_RETURN_BLOOM_P(BloomMake(shape, &key_type, representation, 0));
 }
 
 /*
  * bloom_empty
- *		An empty filter for so many keys at such a rate.
+ *		An empty filter for capacity keys at fp_prob.
  */
 PG_FUNCTION_INFO_V1(bloom_empty);
 Datum
@@ -262,12 +322,12 @@ bloom_empty(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
 								  PG_GETARG_INT64(2));
-	return MakeEmpty(fcinfo, &shape);
+	return MakeEmpty(fcinfo, &shape, BLOOM_KEYS);
 }
 
 /*
  * bloom_shape
- *		An empty filter of just this shape.
+ *		An empty filter of an explicit shape.
  */
 PG_FUNCTION_INFO_V1(bloom_shape);
 Datum
@@ -280,33 +340,84 @@ bloom_shape(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	shape = BloomShapeExplicit(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
 							   PG_GETARG_INT64(2));
-	return MakeEmpty(fcinfo, &shape);
+	return MakeEmpty(fcinfo, &shape, BLOOM_KEYS);
 }
 
 /*
- * bloom_add
- *		The filter with one more key.
+ * counting_bloom_empty
+ *		An empty counting filter, of the shape that bloom_empty gives.
  */
-PG_FUNCTION_INFO_V1(bloom_add);
+PG_FUNCTION_INFO_V1(counting_bloom_empty);
 Datum
-bloom_add(PG_FUNCTION_ARGS)
+counting_bloom_empty(PG_FUNCTION_ARGS)
 {
-	BloomHasher *hasher;
+	BloomShape	shape;
+
+	/* not STRICT; the key type may be null */
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	shape = BloomCountingShape(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
+							   PG_GETARG_INT64(2));
+	return MakeEmpty(fcinfo, &shape, BLOOM_COUNTED_KEYS);
+}
+
+/* ----------------------------------------------------------------
+ *						ADD AND REMOVE
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * The filter with the key in argument 1, or with the elements of that array;
+ * without them, if they are for a test.
+ */
+static Datum
+ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
+{
 	const Bloom *filter;
-	BloomKeyType key_type;
+	BloomArrayKeys keys = {0};
 	uint64		hash;
 
-	/* not STRICT; a null key leaves the filter as it is */
+	/* not STRICT; a null key or array leaves the filter as it is */
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	filter = PG_GETARG_BLOOM_P(0);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
-	hasher = &BloomGetCallSite(fcinfo, 1, false)->hasher;
-	hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter, BLOOM_TO_ADD);
-	key_type = BloomKeyTypeWith(filter, hasher);
-	PG_RETURN_BLOOM_P(BloomAddSorted(filter, &hash, 1, &key_type));
+	if (is_array)
+		keys = BloomHashArrayArg(fcinfo, filter, use);
+	else
+	{
+		BloomHasher *hasher = &BloomGetCallSite(fcinfo, 1, false)->hasher;
+
+		hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter, use);
+		keys.hashes = &hash;
+		keys.nkeys = 1;
+		keys.key_type = BloomKeyTypeWith(filter, hasher);
+	}
+
+	if (keys.nkeys == 0)
+		PG_RETURN_BLOOM_P(filter);
+	if (use == BLOOM_TO_TEST)
+		PG_RETURN_BLOOM_P(BloomCountingRemove(filter, keys.hashes, keys.nkeys));
+	if (BloomKindOf(filter) == BLOOM_COUNTING)
+		PG_RETURN_BLOOM_P(BloomCountingAdd(filter, keys.hashes, keys.nkeys,
+										   &keys.key_type));
+	if (keys.nkeys > 1)
+		keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
+	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nkeys,
+									 &keys.key_type));
+}
+
+/*
+ * bloom_add
+ *		The filter with one more key; a counting filter counts it once more.
+ */
+PG_FUNCTION_INFO_V1(bloom_add);
+Datum
+bloom_add(PG_FUNCTION_ARGS)
+{
+	return ChangeFilter(fcinfo, false, BLOOM_TO_ADD);
 }
 
 /*
@@ -317,22 +428,29 @@ PG_FUNCTION_INFO_V1(bloom_add_all);
 Datum
 bloom_add_all(PG_FUNCTION_ARGS)
 {
-	const Bloom *filter;
-	BloomArrayKeys keys;
+	return ChangeFilter(fcinfo, true, BLOOM_TO_ADD);
+}
 
-	/* not STRICT; a null array leaves the filter as it is */
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	filter = PG_GETARG_BLOOM_P(0);
-	if (PG_ARGISNULL(1))
-		PG_RETURN_BLOOM_P(filter);
+/*
+ * counting_bloom_remove
+ *		The filter with the key once less; unchanged if it is certainly absent.
+ */
+PG_FUNCTION_INFO_V1(counting_bloom_remove);
+Datum
+counting_bloom_remove(PG_FUNCTION_ARGS)
+{
+	return ChangeFilter(fcinfo, false, BLOOM_TO_TEST);
+}
 
-	keys = BloomHashArrayArg(fcinfo, filter, BLOOM_TO_ADD);
-	if (keys.nkeys == 0)
-		PG_RETURN_BLOOM_P(filter);
-	keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
-	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nkeys,
-									 &keys.key_type));
+/*
+ * counting_bloom_remove_all
+ *		The filter without each element of an array, as often as it is there.
+ */
+PG_FUNCTION_INFO_V1(counting_bloom_remove_all);
+Datum
+counting_bloom_remove_all(PG_FUNCTION_ARGS)
+{
+	return ChangeFilter(fcinfo, true, BLOOM_TO_TEST);
 }
 
 /* ----------------------------------------------------------------
@@ -446,6 +564,7 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 		bool		found = keys.hashes[i] != 0 &&
 			BloomProbeTest(&probe, keys.hashes[i]);
 
+		BloomCheckInterrupts(i);
 		if (found == decisive)
 			PG_RETURN_BOOL(decisive);
 	}
@@ -496,12 +615,27 @@ bloom_missing(PG_FUNCTION_ARGS)
 	keys = BloomHashArrayArg(fcinfo, probe.header, BLOOM_TO_TEST);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
-		if ((i & 0xffff) == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		if (keys.hashes[i] == 0 || !BloomProbeTest(&probe, keys.hashes[i]))
 			keys.keys[nmissing++] = keys.keys[i];
 	}
 	PG_RETURN_DATUM(BloomMakeKeyArray(keys.element, keys.keys, nmissing));
+}
+
+/*
+ * counting_bloom_count
+ *		How often is the key in the filter, at most?  15 stands for any more.
+ */
+PG_FUNCTION_INFO_V1(counting_bloom_count);
+Datum
+counting_bloom_count(PG_FUNCTION_ARGS)
+{
+	const Bloom *filter = PG_GETARG_BLOOM_P(0);
+	BloomHasher *hasher = &BloomGetCallSite(fcinfo, 1, false)->hasher;
+	uint64		hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter,
+									BLOOM_TO_TEST);
+
+	PG_RETURN_INT32(hash == 0 ? 0 : (int32) BloomCountingCount(filter, hash));
 }
 
 /* ----------------------------------------------------------------
@@ -511,7 +645,7 @@ bloom_missing(PG_FUNCTION_ARGS)
 
 /*
  * bloom_superset
- *		Is every bit of the right filter set in the left one?
+ *		Is all of the right filter in the left one?
  */
 PG_FUNCTION_INFO_V1(bloom_superset);
 Datum
@@ -523,7 +657,7 @@ bloom_superset(PG_FUNCTION_ARGS)
 
 /*
  * bloom_subset
- *		Is every bit of the left filter set in the right one?
+ *		Is all of the left filter in the right one?
  */
 PG_FUNCTION_INFO_V1(bloom_subset);
 Datum
@@ -567,9 +701,45 @@ bloom_fit(PG_FUNCTION_ARGS)
 	PG_RETURN_BLOOM_P(BloomFit(PG_GETARG_BLOOM_P(0), PG_GETARG_FLOAT8(1)));
 }
 
-/* An operator class's functions must not leak. */
-static bool
-ArgsAreEqual(FunctionCallInfo fcinfo)
+/*
+ * counting_bloom_sum
+ *		The filter of the keys of both.  (counting_bloom + counting_bloom)
+ */
+PG_FUNCTION_INFO_V1(counting_bloom_sum);
+Datum
+counting_bloom_sum(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BLOOM_P(BloomCountingSum(PG_GETARG_BLOOM_P(0),
+									   PG_GETARG_BLOOM_P(1)));
+}
+
+/*
+ * counting_bloom_difference
+ *		The left filter without what the right one holds.
+ *		(counting_bloom - counting_bloom)
+ */
+PG_FUNCTION_INFO_V1(counting_bloom_difference);
+Datum
+counting_bloom_difference(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BLOOM_P(BloomCountingDifference(PG_GETARG_BLOOM_P(0),
+											  PG_GETARG_BLOOM_P(1)));
+}
+
+/* ----------------------------------------------------------------
+ *							EQUALITY
+ *
+ * Of the bytes, header included.  An operator class's functions must not leak.
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * _bloom_eq
+ *		Are both filters the same?  (bloom = bloom)
+ */
+PG_FUNCTION_INFO_V1(_bloom_eq);
+Datum
+_bloom_eq(PG_FUNCTION_ARGS)
 {
 	Bloom	   *a = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
 	Bloom	   *b = unconstify(Bloom *, PG_GETARG_BLOOM_P(1));
@@ -577,37 +747,30 @@ ArgsAreEqual(FunctionCallInfo fcinfo)
 
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
-	return equal;
-}
-
-/*
- * _bloom_eq
- *		Same shape and same bits?  (bloom = bloom)
- */
-PG_FUNCTION_INFO_V1(_bloom_eq);
-Datum
-_bloom_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(ArgsAreEqual(fcinfo));
+	PG_RETURN_BOOL(equal);
 }
 
 /*
  * _bloom_ne
- *		Different shape or different bits?  (bloom <> bloom)
+ *		Are the filters different?  (bloom <> bloom)
  */
 PG_FUNCTION_INFO_V1(_bloom_ne);
 Datum
 _bloom_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!ArgsAreEqual(fcinfo));
+	PG_RETURN_BOOL(!DatumGetBool(_bloom_eq(fcinfo)));
 }
 
-/* The hash of the first argument. */
+/*
+ * The hash of the first argument: XXH3, whose values never change, of the bytes
+ * behind the varlena header, as they are on a machine of this byte order.
+ */
 static uint64
-HashArg(FunctionCallInfo fcinfo)
+HashArg(FunctionCallInfo fcinfo, uint64 seed)
 {
 	Bloom	   *filter = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
-	uint64		hash = BloomContentHash(filter);
+	uint64		hash = BloomHashBytes(VARDATA(filter),
+									  VARSIZE(filter) - VARHDRSZ, seed);
 
 	PG_FREE_IF_COPY(filter, 0);
 	return hash;
@@ -621,7 +784,7 @@ PG_FUNCTION_INFO_V1(_bloom_hash);
 Datum
 _bloom_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_UINT32((uint32) HashArg(fcinfo));
+	PG_RETURN_UINT32((uint32) HashArg(fcinfo, 0));
 }
 
 /*
@@ -632,12 +795,7 @@ PG_FUNCTION_INFO_V1(_bloom_hash_extended);
 Datum
 _bloom_hash_extended(PG_FUNCTION_ARGS)
 {
-	uint64		seed = (uint64) PG_GETARG_INT64(1);
-	uint64		hash = HashArg(fcinfo);
-
-	if (seed != 0)
-		hash = BloomHashInt64((int64) hash, seed);
-	PG_RETURN_UINT64(hash);
+	PG_RETURN_UINT64(HashArg(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }
 
 /* ----------------------------------------------------------------
@@ -732,35 +890,44 @@ bloom_is_empty(PG_FUNCTION_ARGS)
 /*
  * bloom_info
  *		All that there is to know of a filter, as one row.
+ *
+ * Of a counting filter, the bits are counters, and there is one more column.
  */
 PG_FUNCTION_INFO_V1(bloom_info);
 Datum
 bloom_info(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
+	bool		is_counting = BloomKindOf(filter) == BLOOM_COUNTING;
 	BloomKeyType key_type = BloomKeyTypeOf(filter);
-	uint64		bits_set = filter->count;
-	Datum		values[11];
-	bool		nulls[11] = {false};
+	Datum		values[12] = {0};
+	bool		nulls[12] = {false};
+	int			n = 9;
 
-	if (BloomIsKeys(filter))
-		bits_set = BloomBitsSet(PG_GETARG_BLOOM_P(0));
-
-	if (key_type.id != 0)
-		values[0] = CStringGetTextDatum(BloomKeyTypeName(&key_type));
 	nulls[0] = key_type.id == 0;
-	values[1] = Int64GetDatum((int64) BloomBits(filter));
-	values[2] = Int32GetDatum(filter->hashes);
-	values[3] = Int64GetDatum((int64) filter->seed);
-	values[4] = Int64GetDatum((int64) filter->capacity);
-	values[5] = Float8GetDatum(filter->fp_prob);
+	if (!nulls[0])
+		values[0] = CStringGetTextDatum(BloomKeyTypeName(&key_type));
 	values[6] = Int64GetDatum((int64) rint(BloomCardinality(filter)));
 	values[7] = Float8GetDatum(BloomRateNow(filter));
-	values[8] = Float8GetDatum(bits_set / (double) Max(BloomBits(filter), 1));
-	values[9] = Int64GetDatum((int64) BloomFetchSize(PG_GETARG_DATUM(0)));
-	values[10] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" : "bits");
-	if (!BloomHasShape(filter))
+	if (BloomHasShape(filter))
+	{
+		values[1] = Int64GetDatum((int64) BloomBits(filter));
+		values[2] = Int32GetDatum(filter->hashes);
+		values[3] = Int64GetDatum((int64) filter->seed);
+		values[4] = Int64GetDatum((int64) filter->capacity);
+		values[5] = Float8GetDatum(filter->fp_prob);
+		values[8] = Float8GetDatum(BloomFill(filter));
+	}
+	else
 		nulls[1] = nulls[2] = nulls[3] = nulls[4] = nulls[5] = nulls[8] = true;
+	if (is_counting)
+	{
+		nulls[n] = !BloomHasShape(filter);
+		values[n++] = Int64GetDatum((int64) BloomCountersFull(PG_GETARG_BLOOM_P(0)));
+	}
+	values[n++] = Int64GetDatum((int64) BloomFetchSize(PG_GETARG_DATUM(0)));
+	values[n++] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" :
+									  is_counting ? "counters" : "bits");
 	return BloomReturnRow(fcinfo, values, nulls);
 }
 
@@ -792,7 +959,7 @@ ReadableNumber(double number, bool estimated)
 
 /*
  * bloom_summary
- *		What people want to see of a filter, in one line.
+ *		The facts that matter of a filter, in one line.
  */
 PG_FUNCTION_INFO_V1(bloom_summary);
 Datum

@@ -30,7 +30,8 @@ FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE prokind = 'a' AND (provolatile <> 'i' OR proparallel <> 's')
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- Every function in C has the symbol of its name; overloads may add their type.
+-- Every function in C has the symbol of its name (overloads may add their type),
+-- but those that both types share.
 SELECT p.oid::regprocedure AS function, prosrc AS symbol
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	 JOIN pg_language AS l ON l.oid = prolang

@@ -41,11 +41,15 @@ SELECT counting_bloom_add(NULL, 1) IS NULL AS add, counting_bloom_remove(NULL, 1
 	   f + NULL IS NULL AS sum, f - NULL IS NULL AS difference
 FROM counting WHERE name = 'keys';
 
--- A filter whose last key went is as if it had never had any, of any type.
-SELECT counting_bloom_remove(counting_bloom_add(f, 5), 5)::text = f::text AS keys_undone,
-	   counting_bloom_remove_all(pg_temp.holding(1, 1000), (SELECT array_agg(i) FROM generate_series(1, 1000) AS i))::text = f::text AS counters_undone,
-	   counting_bloom_add(counting_bloom_remove(counting_bloom_add(f, 5), 5), 'a'::text) @> 'a' AS other_type
-FROM counting WHERE name = 'empty';
+-- A filter whose last key went is as if it had never had any, but for its type.
+SELECT counting_bloom_remove(counting_bloom_add(counting_bloom_empty(1000), 5), 5) = e AS keys_undone,
+	   counting_bloom_remove_all(pg_temp.holding(1, 1000), (SELECT array_agg(i) FROM generate_series(1, 1000) AS i)) = e AS counters_undone,
+	   e::text::counting_bloom = e AS by_text
+FROM counting_bloom_empty(1000, key_type => 'bigint') AS e;
+SELECT counting_bloom_empty(NULL) IS NULL AS null_capacity, counting_bloom_empty(10, key_type => NULL) = counting_bloom_empty(10) AS null_type;
+-- fail: another type
+SELECT counting_bloom_add(counting_bloom_empty(10, key_type => 'int'), 'a'::text);
+SELECT counting_bloom_empty(10, key_type => 'record');
 
 -- How often: exact in keys form, and at least that in counters form.
 SELECT capacity, min(counting_bloom_count(f, i) - i) AS least, max(counting_bloom_count(f, i) - i) AS most,
@@ -82,7 +86,7 @@ SELECT counting_bloom_count(pg_temp.holding(1, 1, 7, capacity) + pg_temp.holding
 FROM (VALUES (1), (1000)) AS c (capacity);
 
 -- Differences: 15 stays, whatever is taken from it; all else must suffice.
-SELECT (f - f)::text = counting_bloom_empty(1000)::text AS nothing_left, name FROM counting WHERE name IN ('empty', 'keys', 'counters');
+SELECT f - f = counting_bloom_empty(1000, key_type => (counting_bloom_info(f)).key_type::regtype) AS nothing_left, name FROM counting WHERE name IN ('empty', 'keys', 'counters');
 SELECT counting_bloom_count(a - b, 1) AS fifteen, a - b = a AS same
 FROM (VALUES (1, 3), (1, 15), (1000, 3), (1000, 15)) AS v (capacity, times),
 	 LATERAL (SELECT pg_temp.holding(1, 1, 15, capacity) AS a, pg_temp.holding(1, 1, times, capacity) AS b) AS f;
@@ -98,18 +102,31 @@ SELECT pg_temp.holding(1, 1000, 2) - pg_temp.holding(1, 1, 15);
 SELECT counting_bloom_empty(1000) - pg_temp.holding(1, 1);
 \set VERBOSITY default
 
--- Equality is of counters, and the hash agrees, whatever the form.
+-- Equality is of the bytes: one set of keys has one form, so that what adds and
+-- sums make is equal.  But removals leave counters form, so that a filter
+-- differs from the one that never held what went.
 SELECT a.name, b.name FROM counting AS a JOIN counting AS b ON a.f = b.f WHERE a.name < b.name;
 SELECT (counting_bloom_info(grown)).representation AS one, (counting_bloom_info(small)).representation AS other,
 	   grown = small AS equal, grown <> small AS unequal,
-	   _counting_bloom_hash(grown) = _counting_bloom_hash(small) AS hash,
-	   _counting_bloom_hash_extended(grown, 7) = _counting_bloom_hash_extended(small, 7) AS extended,
-	   grown = small + pg_temp.holding(1, 1) AS more, grown::bloom = small::bloom AS casts
+	   grown = small + pg_temp.holding(1, 1) AS more, grown::bloom = small::bloom AS casts,
+	   (SELECT bool_and(grown @> i AND small @> i) FROM generate_series(1, n) AS i) AS no_false_negatives
 FROM (VALUES (10), (150)) AS v (n),
 	 LATERAL (SELECT pg_temp.holding(1, 1000) - pg_temp.holding(n + 1, 1000) AS grown, pg_temp.holding(1, n) AS small) AS f;
 SELECT count(*) FROM (SELECT DISTINCT f FROM (SELECT f FROM counting UNION ALL SELECT f FROM counting) AS twice) AS once;
 
--- The cast: what bloom_agg makes of those that remain, to the byte.
+SELECT bool_and(f = g) AS equal, bool_and(NOT f <> g) AS not_unequal, bool_and(_counting_bloom_hash(f) = _counting_bloom_hash(g)) AS hash,
+	   bool_and(_counting_bloom_hash_extended(f, 7) = _counting_bloom_hash_extended(g, 7)) AS extended,
+	   array_agg(DISTINCT (counting_bloom_info(f)).representation) AS forms
+FROM (VALUES (1), (155), (156), (157), (158), (500)) AS v (n),
+	 LATERAL (SELECT pg_temp.holding(1, n, 3) AS f) AS a,
+	 LATERAL (SELECT pg_temp.holding(1, n) + pg_temp.holding(1, n / 2, 2) + pg_temp.holding(n / 2 + 1, n, 2) AS g) AS b;
+
+-- What both types have: how many keys, which are missing, a line about it.
+SELECT name, counting_bloom_cardinality(f) AS keys, counting_bloom_missing(f, '{1,2,5000,5001,1,NULL}'::int[]) AS missing, counting_bloom_summary(f) AS summary
+FROM counting WHERE name <> 'seed';
+SELECT counting_bloom_summary(counting_bloom_agg(i, 1000, 0.01)) FROM generate_series(1, 0) AS i;
+
+-- The cast: what bloom_agg makes of the keys, to the byte.
 SELECT n, (pg_temp.holding(1, n)::bloom)::text = (SELECT bloom_agg(i, 1000, 0.01)::text FROM generate_series(1, n) AS i) AS same
 FROM (VALUES (1), (10), (156), (157), (158), (1000)) AS v (n);
 SELECT (pg_temp.holding(1, 1000, 3) - pg_temp.holding(501, 1000, 3))::bloom = bloom_agg(i, 1000, 0.01) AS survivors FROM generate_series(1, 500) AS i;

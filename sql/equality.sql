@@ -40,8 +40,46 @@ SELECT bool_and(_bloom_hash_extended(f, 0)::bit(64)::bit(64) & x'00000000FFFFFFF
 	   bool_and(_bloom_hash_extended(f, 0) <> _bloom_hash_extended(f, 1)) AS seeded
 FROM filters WHERE f IS NOT NULL;
 
--- capacity and fp_prob, as asked, are no part of it: the same bits have many
-SELECT bloom_empty(63) = bloom_empty(64) AS equal, _bloom_hash(bloom_empty(63)) = _bloom_hash(bloom_empty(64)) AS hash_alike;
+-- All of the header counts, also what does not change the bits.
+SELECT bloom_empty(63) = bloom_empty(64) AS capacity, bloom_empty(64, 0.01) = bloom_empty(64, 0.0099) AS fp_prob,
+	   bloom_empty(64) = bloom_empty(64, 0.01, 1) AS seed, bloom_empty(64) = bloom_empty(64, key_type => 'int') AS key_type,
+	   (SELECT bloom_agg(i) FROM generate_series(1, 0) AS i) = bloom_empty(64) AS shape;
+-- A combination takes the larger capacity and its fp_prob; of equal capacities,
+-- the larger fp_prob.  The order does not count.
+SELECT DISTINCT a.capacity, a.fp_prob, b.capacity, b.fp_prob, info.capacity, info.fp_prob,
+	   f | g = g | f AS commutes, (f | g) | f = f | g AS absorbs, (SELECT bloom_union_agg(u) FROM unnest(ARRAY[f, g]) AS u) = f | g AS aggregate,
+	   ((bloom_info(f & g)).capacity, (bloom_info(f & g)).fp_prob) = (info.capacity, info.fp_prob) AS intersection
+FROM (VALUES (60, 0.01), (64, 0.01), (64, 0.0095), (63, 0.0099)) AS a (capacity, fp_prob),
+	 (VALUES (60, 0.01), (64, 0.01), (64, 0.0095), (63, 0.0099)) AS b (capacity, fp_prob),
+	 LATERAL (SELECT bloom_add(bloom_empty(a.capacity, a.fp_prob), 1) AS f, bloom_add(bloom_empty(b.capacity, b.fp_prob), 2) AS g OFFSET 0) AS s,
+	 bloom_info(f | g) AS info
+WHERE (a.capacity, a.fp_prob) < (b.capacity, b.fp_prob)
+ORDER BY 1, 2, 3, 4;
+-- One set of keys has one form, whichever functions made the filter: as many
+-- words as keys, one fewer, and one more.
+CREATE TEMPORARY TABLE made AS
+SELECT n, g.*
+FROM unnest('{1,18,19,20,21,100}'::int[]) AS n,
+	 LATERAL (SELECT ARRAY(SELECT i FROM generate_series(1, n) AS i ORDER BY i % 7, i) AS keys) AS k,
+	 LATERAL (SELECT bloom_agg(i, 120, 0.01) AS whole, coalesce(bloom_agg(i, 120, 0.01) FILTER (WHERE i % 3 = 0), bloom_empty(120)) AS thirds,
+			  coalesce(bloom_agg(i, 120, 0.01) FILTER (WHERE i % 3 <> 0), bloom_empty(120)) AS others
+			  FROM unnest(keys) AS i) AS w,
+	 LATERAL (VALUES ('aggregate', whole),
+			  ('into a filter', (SELECT bloom_agg(i, bloom_empty(120, key_type => 'int')) FROM unnest(keys) AS i)),
+			  ('any', (SELECT bloom_agg(i, 120, 0.01) FROM (SELECT unnest(keys)::int8 AS i) AS s)),
+			  ('add all', bloom_add_all(bloom_empty(120, key_type => 'int'), keys)),
+			  ('add all twice', bloom_add_all(bloom_add_all(bloom_empty(120, key_type => 'int'), keys[n / 2 + 1:]), keys)),
+			  ('insert', (bloom_insert(bloom_empty(120, key_type => 'int'), keys)).filter),
+			  ('union', thirds | others), ('union with all', whole | thirds),
+			  ('union aggregate', (SELECT bloom_union_agg(f) FROM unnest(ARRAY[others, bloom_empty(120), thirds]) AS f)),
+			  ('of one each', (SELECT bloom_union_agg(bloom_add(bloom_empty(120), i)) | bloom_empty(120, key_type => 'int') FROM unnest(keys) AS i)),
+			  ('itself', whole & whole), ('from intersection', whole & thirds | others),
+			  ('counting', (SELECT counting_bloom_agg(i, 120, 0.01)::bloom FROM unnest(keys || keys) AS i)),
+			  ('counting sum', (counting_bloom_add_all(counting_bloom_empty(120), keys[:n / 2]) + counting_bloom_add_all(counting_bloom_empty(120, key_type => 'int'), keys[n / 3:]))::bloom),
+			  ('text', whole::text::bloom), ('bytea', whole::bytea::bloom)) AS g (way, f);
+SELECT n, count(*) AS ways, count(DISTINCT f::text) AS filters, array_agg(way) FILTER (WHERE f <> whole) AS others, min((bloom_info(f)).representation) AS representation
+FROM (SELECT *, first_value(f) OVER (PARTITION BY n ORDER BY way) AS whole FROM made) AS s
+GROUP BY n ORDER BY n;
 
 -- hash index, hash partitions
 CREATE TABLE indexed AS SELECT n, f FROM filters;

@@ -20,7 +20,7 @@ FROM unnest('{64,128}'::int[]) AS bits;
 
 -- A filter in bits form that holds few keys, as an intersection or another
 -- producer makes it: here what 40 filters of those keys and others have in
--- common.  It equals the one in keys form, and works as well.
+-- common.  It differs from the one in keys form, and works as well.
 CREATE TEMPORARY TABLE both_forms AS
 SELECT f AS keys,
 	   (SELECT bloom_intersect_agg(u)
@@ -29,28 +29,22 @@ SELECT f AS keys,
 			  GROUP BY part) AS unions) AS bits
 FROM bloom_add_all(bloom_shape(1024, 3), '{1,2}'::int[]) AS f;
 SELECT (bloom_info(keys)).representation, (bloom_info(bits)).representation,
-	   keys = bits AS equal, NOT keys <> bits AS not_unequal, bits = keys AS equal_reversed,
-	   _bloom_hash(keys) = _bloom_hash(bits) AS hash_alike,
-	   _bloom_hash_extended(keys, 5) = _bloom_hash_extended(bits, 5) AS hash_alike_extended,
+	   keys = bits AS equal, keys <> bits AS unequal, bits = bits::text::bloom AS bits_kept,
 	   bloom_superset(keys, bits) AND bloom_superset(bits, keys) AS contain_each_other,
-	   (bloom_info(keys)).fill = (bloom_info(bits)).fill AS same_fill
+	   abs((bloom_info(keys)).fill / (bloom_info(bits)).fill - 1) < 0.01 AS about_the_same_fill
 FROM both_forms;
 SELECT bits @> 1 AND bits @> 2 AS no_false_negatives, bloom_contains_any(bits, '{100,101,102}'::int[]) AS others,
 	   bloom_cardinality(bits) AS keys, bloom_jaccard(keys, bits) > 0.99 AS similar,
-	   (keys | bits) = keys AS union, (keys & bits) = keys AS intersection,
-	   bloom_add(bits, 3) = bloom_add(keys, 3) AS added,
+	   (keys | bits) = bits AS union, (keys & bits) = keys AS intersection,
+	   bloom_superset(bloom_add(bits, 3), bloom_add(keys, 3)) AS added,
 	   (SELECT bloom_agg(i, bits) FROM generate_series(1, 30) AS i) = (SELECT bloom_agg(i, keys) FROM generate_series(1, 30) AS i) AS aggregated
 FROM both_forms;
--- the other functions that give the same for equal filters of different form
-SELECT bloom_superset(keys, other) = bloom_superset(bits, other) AND bloom_superset(other, keys) = bloom_superset(other, bits) AS superset,
-	   bloom_subset(keys, other) = bloom_subset(bits, other) AND bloom_subset(other, keys) = bloom_subset(other, bits) AS subset,
-	   (keys | other) = (bits | other) AS union, bloom_is_empty(keys) = bloom_is_empty(bits) AS is_empty,
-	   bloom_add_all(keys, '{1,5}'::int[]) = bloom_add_all(bits, '{1,5}'::int[]) AS added_all,
-	   (bloom_insert(keys, '{1,5}'::int[])).filter = (bloom_insert(bits, '{1,5}'::int[])).filter AS inserted,
-	   (SELECT bloom_union_agg(f) FROM unnest(ARRAY[keys, other]) AS f) = (SELECT bloom_union_agg(f) FROM unnest(ARRAY[bits, other]) AS f) AS union_agg
+-- containment, where the forms differ
+SELECT bloom_superset(keys, other) AS keys_have_other, bloom_superset(bits, other) AS bits_have_other,
+	   bloom_superset(other, keys) AS other_has_keys, bloom_superset(other, bits) AS other_has_bits,
+	   bloom_subset(bits, other) = bloom_superset(other, bits) AND bloom_subset(keys, other) = bloom_superset(other, keys) AS subset
 FROM both_forms, (VALUES (bloom_add(bloom_shape(1024, 3), 1)), (bloom_add_all(bloom_shape(1024, 3), '{1,2,3}'::int[])), (bloom_shape(1024, 3)),
 				  ((SELECT bloom_agg(i, bloom_shape(1024, 3)) FROM generate_series(1, 100) AS i))) AS o (other);
-SELECT count(*) AS distinct_filters FROM (SELECT keys FROM both_forms UNION SELECT bits FROM both_forms) AS s;
 
 -- A filter that holds little is small, however large its capacity.
 SELECT capacity, (bloom_info(f)).bytes, f @> 10 AS found
@@ -86,8 +80,8 @@ FROM unnest('{4000,12000,16000,31000,64000}'::int[]) AS n,
 	 LATERAL (SELECT f, bloom_fit(f, 0.01) AS fitted
 			  FROM (SELECT bloom_agg(i, bloom_shape(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s
 			  OFFSET 0) AS s;
--- a filter folded is the filter of its keys in the smaller shape
-SELECT (bloom_info(bloom_fit(f, 0.01))).bits, bloom_fit(f, 0.01) = g AS same_as_built_small
+-- a filter folded has the bits of its keys in the smaller shape
+SELECT (bloom_info(bloom_fit(f, 0.01))).bits, substring(bloom_fit(f, 0.01)::bytea FROM 45) = substring(g::bytea FROM 45) AS same_as_built_small
 FROM (SELECT bloom_agg(i, bloom_shape(64 * 1024, 7)) AS f, bloom_agg(i, bloom_shape(64 * 256, 7)) AS g FROM generate_series(1, 1500) AS i) AS s;
 -- unchanged when nothing can be gained
 SELECT bloom_fit(f, 0.01) = f AS full, bloom_fit(f, 1e-9) = f AS too_high_a_wish, bloom_fit(e, 0.01) @> 1 AS empty,

@@ -201,9 +201,6 @@ BloomCheckHeader(const Bloom *header)
 		return "The fp_prob is out of range.";
 	if (header->count > 0 && header->key_type == 0)
 		return "There are keys, but no key type.";
-	if (header->count == 0 && header->key_type != 0 &&
-		(header->representation & BLOOM_COUNTING) != 0)
-		return "There is a key type, but no key.";
 	if (BloomIsKeys(header))
 	{
 		if (!BloomHoldsAsKeys(header->words, header->count))

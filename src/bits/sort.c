@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bits/sort.c
- *		Sorted lists of hashes, and of positions: making, merging and
- *		searching them.
+ *		Sorted lists of hashes: making, merging and searching them.
  *
  * Hashes are numbers that are evenly spread, as a rule, so that their leading
  * bits tell where they belong: a radix sort from the left takes two passes
@@ -34,7 +33,7 @@
 #define DIGIT_BITS			11
 #define MIN_DIGIT_BITS		6
 
-/* Guesses of BloomTestKeys, before it does what is safe */
+/* Guesses of BloomFindKey, before it does what is safe */
 #define INTERPOLATION_STEPS	8
 
 /* Sort a few hashes into another array, or the same. */
@@ -170,71 +169,6 @@ BloomSortDistinct(uint64 *hashes, uint64 *scratch, uint64 nhashes,
 }
 
 /*
- * BloomSortPositions
- *		Sort positions of bits, drop repeats, and give the number that remains.
- *
- * A radix sort from the right, a byte in each of four passes.  The scratch
- * memory is as large.
- */
-uint64
-BloomSortPositions(uint32 *positions, uint32 *scratch, uint64 npositions)
-{
-	uint32	   *from = positions;
-	uint32	   *to = scratch;
-	uint64		distinct = 0;
-
-	if (npositions <= FEW)
-	{
-		for (uint64 i = 1; i < npositions; i++)
-		{
-			uint32		position = positions[i];
-			uint64		j = i;
-
-			for (; j > 0 && positions[j - 1] > position; j--)
-				positions[j] = positions[j - 1];
-			positions[j] = position;
-		}
-	}
-	else
-	{
-		for (int shift = 0; shift < 32; shift += 8)
-		{
-			uint64		places[256] = {0};
-			uint64		total = 0;
-			uint32	   *swap = from;
-
-			for (uint64 i = 0; i < npositions; i++)
-			{
-				BloomCheckInterrupts(i);
-				places[(from[i] >> shift) & 255]++;
-			}
-			for (int digit = 0; digit < 256; digit++)
-			{
-				uint64		n = places[digit];
-
-				places[digit] = total;
-				total += n;
-			}
-			for (uint64 i = 0; i < npositions; i++)
-			{
-				BloomCheckInterrupts(i);
-				to[places[(from[i] >> shift) & 255]++] = from[i];
-			}
-			from = to;
-			to = swap;
-		}
-	}
-
-	for (uint64 i = 0; i < npositions; i++)
-	{
-		BloomCheckInterrupts(i);
-		positions[distinct] = positions[i];
-		distinct += i + 1 == npositions || positions[i] != positions[i + 1];
-	}
-	return distinct;
-}
-
-/*
  * BloomMergeHashes
  *		Merge two sorted lists into out, if it is not NULL, and give the
  *		number of distinct hashes.
@@ -301,16 +235,16 @@ BloomMergeInPlace(uint64 *hashes, uint64 nhashes,
 }
 
 /*
- * BloomTestKeys
- *		Is the hash among these?
+ * BloomFindKey
+ *		The place of the hash in a sorted list, or NULL.
  *
  * Hashes are evenly spread, so that the distance of two of them tells how many
  * others are between.  A few steps of that size lead next to the place, with
  * fewer cache misses than halving.  Halving then finds it, however the hashes
  * are spread.
  */
-bool
-BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
+const uint64 *
+BloomFindKey(const uint64 *keys, uint64 nkeys, uint64 hash)
 {
 	uint64		low = 0;
 	uint64		high = nkeys;
@@ -321,7 +255,7 @@ BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
 		uint64		key = keys[place];
 
 		if (key == hash)
-			return true;
+			return keys + place;
 		if (key < hash)
 		{
 			low = place + 1;
@@ -339,5 +273,5 @@ BloomTestKeys(const uint64 *keys, uint64 nkeys, uint64 hash)
 		else
 			place = Min(place, high - 1);
 	}
-	return false;
+	return NULL;
 }

@@ -17,16 +17,11 @@
 
 #include <math.h>
 
-#include "common/hashfn.h"
-#include "miscadmin.h"
 #include "port/pg_bswap.h"
 
+#include "bits/interrupts.h"
 #include "bits/sort.h"
 #include "filter/counting_ops.h"
-
-/* Keys, or words of counters, between two looks for a cancel request */
-#define INTERRUPT_KEYS		UINT64CONST(65536)
-#define INTERRUPT_WORDS		UINT64CONST(4194304)
 
 /* ----------------------------------------------------------------
  *							SHAPES
@@ -91,24 +86,6 @@ BloomCountingMakeShapeless(void)
  * ----------------------------------------------------------------
  */
 
-static int
-CompareHashes(const void *a, const void *b)
-{
-	uint64		left = *(const uint64 *) a;
-	uint64		right = *(const uint64 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-static void
-Sort(uint64 *numbers, uint64 n)
-{
-	uint64	   *scratch = palloc(Max(n, 1) * sizeof(uint64));
-
-	BloomSort(numbers, scratch, n, false);
-	pfree(scratch);
-}
-
 /*
  * BloomCountRepeats
  *		Sort hashes, drop repeats, and count how often there was each.
@@ -118,16 +95,22 @@ BloomCountRepeats(uint64 *hashes, uint64 nhashes)
 {
 	uint8	   *counts = palloc0(Max(BloomCountBytes(nhashes), 1));
 	BloomCountedKeys keys = {hashes, counts, 0};
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext,
+												 nhashes * sizeof(uint64));
 	uint64		n = 0;
 
-	Sort(hashes, nhashes);
+	BloomSort(hashes, scratch, nhashes, false);
+	pfree(scratch);
 	for (uint64 i = 0; i < nhashes;)
 	{
 		uint64		hash = hashes[i];
 		uint64		first = i;
 
 		while (i < nhashes && hashes[i] == hash)
+		{
+			BloomCheckInterrupts(i);
 			i++;
+		}
 		hashes[n] = hash;
 		BloomPutCounter(counts, n, (unsigned int) Min(i - first, BLOOM_MAX_COUNT));
 		n++;
@@ -158,8 +141,7 @@ BloomMergeCounted(BloomCountedKeys a, BloomCountedKeys b,
 		bool		from_b = i == a.nkeys ||
 		(j < b.nkeys && b.hashes[j] <= a.hashes[i]);
 
-		if (n % INTERRUPT_KEYS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(n);
 		if (hashes != NULL)
 		{
 			hashes[n] = from_a ? a.hashes[i] : b.hashes[j];
@@ -187,8 +169,7 @@ BloomAddCounted(uint8 *counters, const Bloom *shape, BloomCountedKeys keys)
 
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
-		if (i % INTERRUPT_KEYS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		if (i + BLOOM_PREFETCH_KEYS < keys.nkeys)
 			BloomPrefetchCounters(counters, bits, hashes,
 								  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
@@ -296,8 +277,7 @@ SubtractKeys(const Bloom *filter, BloomCountedKeys removed)
 	{
 		unsigned int count = BloomGetCounter(keys.counts, i);
 
-		if (i % INTERRUPT_KEYS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		while (j < removed.nkeys && removed.hashes[j] < keys.hashes[i])
 			j++;
 		if (j < removed.nkeys && removed.hashes[j] == keys.hashes[i])
@@ -331,8 +311,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 
 	for (uint64 i = 0; i < nhashes; i++)
 	{
-		if (i % INTERRUPT_KEYS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		if (hashes[i] != 0 && BloomTestHash(filter, hashes[i]))
 			hashes[present++] = hashes[i];
 	}
@@ -351,8 +330,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 	result = BloomCopy(filter);
 	for (uint64 i = 0; i < present; i++)
 	{
-		if (i % INTERRUPT_KEYS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 
 		/* false, if those before it have removed it: it is absent now */
 		(void) BloomTakeFromCounters(BloomCounterData(result), BloomBits(result),
@@ -364,20 +342,19 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 
 /*
  * BloomCountingCount
- *		How often was the key added, at least?  15 stands for any more.
+ *		How often was the key added, at most?  15 stands for any more.
  */
 unsigned int
 BloomCountingCount(const Bloom *filter, uint64 hash)
 {
-	const uint64 *place;
+	const uint64 *key;
 
 	if (BloomIsBits(filter))
 		return BloomSmallestCounter(BloomCounterData(filter), BloomBits(filter),
 									filter->hashes, hash);
-	place = bsearch(&hash, BloomKeyData(filter), filter->count, sizeof(uint64),
-					CompareHashes);
-	return place == NULL ? 0 :
-		BloomGetCounter(BloomCountData(filter), place - BloomKeyData(filter));
+	key = BloomFindKey(BloomKeyData(filter), filter->count, hash);
+	return key == NULL ? 0 :
+		BloomGetCounter(BloomCountData(filter), key - BloomKeyData(filter));
 }
 
 /* ----------------------------------------------------------------
@@ -400,8 +377,7 @@ BloomAddCounters(Bloom *counters, const Bloom *other)
 
 	for (uint64 i = 0; i < nwords; i++)
 	{
-		if (i % INTERRUPT_WORDS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		to[i] = BloomAddCounterWords(to[i], from[i]);
 	}
 }
@@ -477,8 +453,7 @@ KeysSuffice(BloomCountedKeys keys, BloomCountedKeys removed)
 
 	for (uint64 j = 0; j < removed.nkeys; j++)
 	{
-		if (j % INTERRUPT_KEYS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(j);
 		while (i < keys.nkeys && keys.hashes[i] < removed.hashes[j])
 			i++;
 		if (i == keys.nkeys || keys.hashes[i] != removed.hashes[j] ||
@@ -523,8 +498,7 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 		result = BloomCopy(a);
 		for (uint64 i = 0; i < removed.nkeys; i++)
 		{
-			if (i % INTERRUPT_KEYS == 0)
-				CHECK_FOR_INTERRUPTS();
+			BloomCheckInterrupts(i);
 			if (!BloomTakeFromCounters(BloomCounterData(result), BloomBits(a),
 									   a->hashes, removed.hashes[i],
 									   BloomGetCounter(removed.counts, i),
@@ -540,8 +514,7 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 	to = BloomKeyData(result);
 	for (uint64 i = 0; i < BloomCounterBytes(b) / sizeof(uint64); i++)
 	{
-		if (i % INTERRUPT_WORDS == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		to[i] = BloomSubtractCounterWords(to[i], from[i], &missing);
 	}
 	if (missing != 0)
@@ -595,8 +568,7 @@ BloomCountingToPlain(const Bloom *filter)
 		{
 			unsigned int bits = BloomCountersToBits(LoadCounters(from[i]));
 
-			if (i % INTERRUPT_WORDS == 0)
-				CHECK_FOR_INTERRUPTS();
+			BloomCheckInterrupts(i);
 			*to++ = (uint8) bits;
 			*to++ = (uint8) (bits >> 8);
 		}
@@ -606,222 +578,32 @@ BloomCountingToPlain(const Bloom *filter)
 }
 
 /* ----------------------------------------------------------------
- *							COMPARISON
- *
- * Equality is equality of counters.  The form and the list of keys do not
- * count: by chance, two different lists can have the same counters.
+ *							INSPECTION
  * ----------------------------------------------------------------
  */
 
 /*
- * Is a list of counters in use smaller than all counters?  Then a filter in
- * keys form is better looked at as such a list.
- */
-static bool
-IsSparse(const Bloom *filter)
-{
-	return BloomIsKeys(filter) &&
-		filter->count * filter->hashes * sizeof(uint64) <= BloomCounterBytes(filter);
-}
-
-/* The positions of a key, each once; their number is the result. */
-static int
-DistinctPositions(const Bloom *shape, uint64 hash, uint64 *positions)
-{
-	uint64		a = hash;
-	int			n = 0;
-
-	for (int i = 0; i < shape->hashes; i++)
-	{
-		int			j = 0;
-
-		positions[n] = BloomNextPosition(&a, BloomBits(shape));
-		while (positions[j] != positions[n])
-			j++;
-		n += j == n;
-	}
-	return n;
-}
-
-/*
- * The counters in use of a filter in keys form, ascending, each as 16 times
- * its position, plus the count.
- */
-static uint64 *
-SortedCounters(const Bloom *filter, uint64 *ncounters)
-{
-	BloomCountedKeys keys = BloomCountedKeysOf(filter);
-	uint64	   *counters = palloc((keys.nkeys * filter->hashes + 1) *
-								  sizeof(uint64));
-	uint64		n = 0;
-	uint64		distinct = 0;
-
-	for (uint64 i = 0; i < keys.nkeys; i++)
-	{
-		uint64		positions[BLOOM_MAX_HASHES];
-		int			npositions = DistinctPositions(filter, keys.hashes[i], positions);
-
-		if (i % INTERRUPT_KEYS == 0)
-			CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j < npositions; j++)
-			counters[n++] = positions[j] << 4 | BloomGetCounter(keys.counts, i);
-	}
-	Sort(counters, n);
-	for (uint64 i = 0; i < n;)
-	{
-		uint64		position = counters[i] >> 4;
-		unsigned int count = 0;
-
-		for (; i < n && counters[i] >> 4 == position; i++)
-			count = BloomAddCounts(count, counters[i] & 15);
-		counters[distinct++] = position << 4 | count;
-	}
-	*ncounters = distinct;
-	return counters;
-}
-
-static const Bloom *
-AsCounters(const Bloom *filter)
-{
-	return BloomIsBits(filter) ? filter : ToCounters(filter);
-}
-
-static void
-FreeAsCounters(const Bloom *counters, const Bloom *filter)
-{
-	if (counters != filter)
-		pfree(unconstify(Bloom *, counters));
-}
-
-/* Are both lists of keys the same, with their counts? */
-static bool
-SameCountedKeys(const Bloom *a, const Bloom *b)
-{
-	return BloomIsKeys(a) && BloomIsKeys(b) && a->count == b->count &&
-		memcmp(BloomKeyData(a), BloomKeyData(b),
-			   a->count * sizeof(uint64) + BloomCountBytes(a->count)) == 0;
-}
-
-/*
- * BloomCountingEquals
- *		Same shape, same key type, and same counters?
- */
-bool
-BloomCountingEquals(const Bloom *a, const Bloom *b)
-{
-	BloomKeyType type_a = BloomKeyTypeOf(a);
-	BloomKeyType type_b = BloomKeyTypeOf(b);
-	bool		equal;
-
-	if (!BloomShapeEquals(a, b) || !BloomSameKeyType(&type_a, &type_b))
-		return false;
-	if (SameCountedKeys(a, b))
-		return true;
-
-	if (IsSparse(a) && IsSparse(b))
-	{
-		uint64		na;
-		uint64		nb;
-		uint64	   *counters_a = SortedCounters(a, &na);
-		uint64	   *counters_b = SortedCounters(b, &nb);
-
-		equal = na == nb &&
-			memcmp(counters_a, counters_b, na * sizeof(uint64)) == 0;
-		pfree(counters_a);
-		pfree(counters_b);
-	}
-	else
-	{
-		const Bloom *counters_a = AsCounters(a);
-		const Bloom *counters_b = AsCounters(b);
-
-		equal = counters_a->count == counters_b->count &&
-			memcmp(BloomCounterData(counters_a), BloomCounterData(counters_b),
-				   BloomCounterBytes(a)) == 0;
-		FreeAsCounters(counters_a, a);
-		FreeAsCounters(counters_b, b);
-	}
-	return equal;
-}
-
-/*
- * BloomCountingHash
- *		A hash that equal filters share.  It must not change.
- */
-uint64
-BloomCountingHash(const Bloom *filter)
-{
-	uint64		hash = BloomShapeHash(filter);
-
-	if (IsSparse(filter))
-	{
-		uint64		n;
-		uint64	   *counters = SortedCounters(filter, &n);
-
-		for (uint64 i = 0; i < n;)
-		{
-			uint64		index = counters[i] >> 8;
-			union
-			{
-				uint8		bytes[8];
-				uint64		word;
-			}			sixteen = {{0}};
-
-			for (; i < n && counters[i] >> 8 == index; i++)
-				BloomPutCounter(sixteen.bytes, (counters[i] >> 4) & 15,
-								counters[i] & 15);
-			hash += BloomHashOfWord(index, sixteen.word);
-		}
-		pfree(counters);
-	}
-	else if (filter->count > 0)
-	{
-		const Bloom *counters = AsCounters(filter);
-
-		for (uint64 i = 0; i < BloomCounterBytes(filter) / sizeof(uint64); i++)
-		{
-			if (i % INTERRUPT_WORDS == 0)
-				CHECK_FOR_INTERRUPTS();
-			hash += BloomHashOfWord(i, BloomKeyData(counters)[i]);
-		}
-		FreeAsCounters(counters, filter);
-	}
-	return hash;
-}
-
-/*
  * BloomCountersFull
- *		How many counters are 15, and how many are not 0?
+ *		How many counters are 15; in keys form, how many keys are counted so.
  */
 uint64
-BloomCountersFull(const Bloom *filter, uint64 *in_use)
+BloomCountersFull(const Bloom *filter)
 {
+	const uint64 *words = BloomKeyData(filter);
+	uint64		nwords = BloomCounterBytes(filter) / sizeof(uint64);
 	uint64		full = 0;
 
-	if (IsSparse(filter))
+	if (BloomIsKeys(filter))
 	{
-		uint64		n;
-		uint64	   *counters = SortedCounters(filter, &n);
-
-		for (uint64 i = 0; i < n; i++)
-			full += (counters[i] & 15) == BLOOM_MAX_COUNT;
-		pfree(counters);
-		*in_use = n;
+		words = (const uint64 *) BloomCountData(filter);
+		nwords = BloomCountBytes(filter->count) / sizeof(uint64);
 	}
-	else
+	for (uint64 i = 0; i < nwords; i++)
 	{
-		const Bloom *counters = AsCounters(filter);
+		BloomCheckInterrupts(i);
 
-		for (uint64 i = 0; i < BloomCounterBytes(filter) / sizeof(uint64); i++)
-		{
-			if (i % INTERRUPT_WORDS == 0)
-				CHECK_FOR_INTERRUPTS();
-
-			/* a counter is 15 where none of its complement's bits is set */
-			full += 16 - BloomCountersInUse(~BloomKeyData(counters)[i]);
-		}
-		*in_use = counters->count;
-		FreeAsCounters(counters, filter);
+		/* a counter is 15 where none of its complement's bits is set */
+		full += 16 - BloomCountersInUse(~words[i]);
 	}
 	return full;
 }

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * filter/counting_ops.h
- *		Operations on counting filters: add, remove, sum, difference, compare.
+ *		Operations on counting filters: add, remove, sum, difference.
  *
- * None changes its arguments.  The result may be one of them.
+ * Those that return a const Bloom change no argument but a list of hashes, and
+ * may return one of their arguments.  Those that take a Bloom change it in place.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -60,8 +61,6 @@ extern const Bloom *BloomCountingSum(const Bloom *a, const Bloom *b);
 extern const Bloom *BloomCountingDifference(const Bloom *a, const Bloom *b);
 extern Bloom *BloomCountingToPlain(const Bloom *filter);
 
-extern bool BloomCountingEquals(const Bloom *a, const Bloom *b);
-extern uint64 BloomCountingHash(const Bloom *filter);
-extern uint64 BloomCountersFull(const Bloom *filter, uint64 *in_use);
+extern uint64 BloomCountersFull(const Bloom *filter);
 
 #endif							/* COUNTING_OPS_H */

@@ -266,13 +266,8 @@ void
 BloomSetCount(Bloom *filter, uint64 count)
 {
 	filter->count = count;
-	if (count == 0 && filter->representation != BLOOM_KEYS)
-	{
-		/* what is left of bits or counts has no key type */
+	if (count == 0)
 		filter->representation = BloomKindOf(filter) | BLOOM_KEYS;
-		filter->key_type = InvalidOid;
-		filter->type_words = 0;
-	}
 	if (BloomIsKeys(filter))
 		SET_VARSIZE(filter, BloomSizeByHeader(filter));
 	AssertCheckBloom(filter);

@@ -3,10 +3,15 @@
  * filter/setops.c
  *		Operations on filters as sets: add, test, compare, combine, fit.
  *
- * A filter stands for the set of its bits, in whichever form it holds them.
- * Two filters in keys form are merged or compared as lists of hashes; when
- * one of two is in bits form, the other is turned into bits as well, which
- * takes no more memory than the first has taken already.
+ * Invariants:
+ *
+ * - One set of keys has one form, whichever functions made the filter: keys
+ *	 form while the keys are fewer than the words, then bits form.
+ * - Bits form never turns back, since bits do not tell their keys.  So an
+ *	 intersection of two filters in bits form stays so, however little it holds.
+ * - Two lists of hashes are combined as lists.  Where one of two filters is in
+ *	 bits form, the other is turned into bits, which takes no more memory than
+ *	 the first one has.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -146,16 +151,21 @@ BloomToBits(const Bloom *filter)
 
 /*
  * BloomAdoptCapacity
- *		Note the larger capacity and fp_prob of two filters of one shape.
+ *		Note the larger capacity of two filters of one shape, and its fp_prob;
+ *		of equal capacities, the larger fp_prob.
  *
- * Rounding gives nearby capacities the same shape.  Which one a combination
- * remembers must not depend on the order.
+ * Rounding gives nearby capacities the same shape.  What a combination
+ * remembers must not depend on the order, and must be what one of the filters
+ * was built with.
  */
 void
 BloomAdoptCapacity(Bloom *filter, const Bloom *other)
 {
+	if (other->capacity > filter->capacity)
+		filter->fp_prob = other->fp_prob;
+	else if (other->capacity == filter->capacity)
+		filter->fp_prob = Max(filter->fp_prob, other->fp_prob);
 	filter->capacity = Max(filter->capacity, other->capacity);
-	filter->fp_prob = Max(filter->fp_prob, other->fp_prob);
 }
 
 /*
@@ -215,197 +225,31 @@ BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
 
 /* ----------------------------------------------------------------
  *							COMPARISON
- *
- * Equality is equality of bits.  The form and the list of hashes do not
- * count: by chance, two different lists can set the same bits.
  * ----------------------------------------------------------------
  */
 
 /*
- * Is a list of positions smaller than the bit array?  Then a filter in keys
- * form is better looked at as such a list.
- */
-static bool
-IsSparse(const Bloom *filter)
-{
-	return BloomIsKeys(filter) &&
-		filter->count * filter->hashes * sizeof(uint32) <= BloomBitBytes(filter);
-}
-
-/*
- * The positions of the bits that are set by a filter in keys form, ascending
- * and distinct.
- */
-static uint32 *
-SortedPositions(const Bloom *filter, uint64 *npositions)
-{
-	uint64		bits = BloomBits(filter);
-	Size		size = filter->count * filter->hashes * sizeof(uint32);
-	uint32	   *positions = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	uint32	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	uint64		n = 0;
-
-	for (uint64 i = 0; i < filter->count; i++)
-	{
-		uint64		a = BloomKeyData(filter)[i];
-
-		BloomCheckInterrupts(i);
-		for (int j = 0; j < filter->hashes; j++)
-			positions[n++] = (uint32) BloomNextPosition(&a, bits);
-	}
-	*npositions = BloomSortPositions(positions, scratch, n);
-	pfree(scratch);
-	return positions;
-}
-
-/* The filter in bits form: itself, or a copy. */
-static const Bloom *
-AsBits(const Bloom *filter)
-{
-	return BloomIsBits(filter) ? filter : BloomToBits(filter);
-}
-
-/* Free what AsBits has made. */
-static void
-FreeAsBits(const Bloom *bits, const Bloom *filter)
-{
-	if (bits != filter)
-		pfree(unconstify(Bloom *, bits));
-}
-
-static bool
-SameKeys(const Bloom *a, const Bloom *b)
-{
-	return BloomIsKeys(a) && BloomIsKeys(b) && a->count == b->count &&
-		memcmp(BloomKeyData(a), BloomKeyData(b),
-			   a->count * sizeof(uint64)) == 0;
-}
-
-/*
  * BloomEquals
- *		Same shape, same key type, and same bits?
+ *		Are these the same bytes, header included?  For filters of both types.
+ *
+ * Equal filters answer alike in every function.
  */
 bool
 BloomEquals(const Bloom *a, const Bloom *b)
 {
-	BloomKeyType type_a = BloomKeyTypeOf(a);
-	BloomKeyType type_b = BloomKeyTypeOf(b);
-	bool		equal;
-
-	if (!BloomShapeEquals(a, b) || !BloomSameKeyType(&type_a, &type_b))
-		return false;
-	if (SameKeys(a, b))
-		return true;
-
-	if (IsSparse(a) && IsSparse(b))
-	{
-		uint64		na;
-		uint64		nb;
-		uint32	   *pa = SortedPositions(a, &na);
-		uint32	   *pb = SortedPositions(b, &nb);
-
-		equal = na == nb && memcmp(pa, pb, na * sizeof(uint32)) == 0;
-		pfree(pa);
-		pfree(pb);
-	}
-	else
-	{
-		const Bloom *bits_a = AsBits(a);
-		const Bloom *bits_b = AsBits(b);
-
-		equal = bits_a->count == bits_b->count &&
-			memcmp(BloomBitData(bits_a), BloomBitData(bits_b),
-				   BloomBitBytes(a)) == 0;
-		FreeAsBits(bits_a, a);
-		FreeAsBits(bits_b, b);
-	}
-	return equal;
-}
-
-/*
- * BloomHashOfWord
- *		What one word of the content contributes to the hash: nothing, if it is
- *		zero.  Sums of these do not depend on the order.
- */
-uint64
-BloomHashOfWord(uint64 index, uint64 word)
-{
-	uint64		pair[2];
-
-	pair[0] = index;
-	pair[1] = word;
-	return word == 0 ? 0 :
-		hash_bytes_extended((const unsigned char *) pair, sizeof(pair), 0);
-}
-
-/*
- * BloomShapeHash
- *		What shape and key type contribute to the hash.
- */
-uint64
-BloomShapeHash(const Bloom *filter)
-{
-	uint64		hash = filter->seed + filter->hashes;
-
-	hash = hash_combine64(hash, filter->words);
-	return hash_combine64(hash, filter->key_type);
-}
-
-/*
- * BloomContentHash
- *		A hash that equal filters share.
- *
- * Hash indexes and hash partitions keep it, so that it must not change.  Like
- * the server's own, it differs between machines of different byte order.
- */
-uint64
-BloomContentHash(const Bloom *filter)
-{
-	uint64		hash = BloomShapeHash(filter);
-
-	if (IsSparse(filter))
-	{
-		uint64		n;
-		uint32	   *positions = SortedPositions(filter, &n);
-
-		for (uint64 i = 0; i < n;)
-		{
-			uint32		index = positions[i] / 64;
-			union
-			{
-				uint8		bytes[8];
-				uint64		word;
-			}			bits = {{0}};
-
-			BloomCheckInterrupts(index);
-			for (; i < n && positions[i] / 64 == index; i++)
-				bits.bytes[(positions[i] & 63) >> 3] |= 1 << (positions[i] & 7);
-			hash += BloomHashOfWord(index, bits.word);
-		}
-		pfree(positions);
-	}
-	else if (filter->count > 0)
-	{
-		const Bloom *bits = AsBits(filter);
-
-		for (uint32 i = 0; i < filter->words; i++)
-		{
-			BloomCheckInterrupts(i);
-			hash += BloomHashOfWord(i, BloomKeyData(bits)[i]);
-		}
-		FreeAsBits(bits, filter);
-	}
-	return hash;
+	return VARSIZE(a) == VARSIZE(b) &&
+		memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
 }
 
 /*
  * BloomContainsFilter
- *		Is every bit of the part set in the filter?
+ *		Is all of the part in the filter: each key, or in bits form each bit?
  */
 bool
 BloomContainsFilter(const Bloom *filter, const Bloom *part)
 {
-	bool		contains = true;
+	const Bloom *bits = filter;
+	uint64		i = 0;
 
 	BloomCheckCombinable(filter, part);
 	if (part->count == 0)
@@ -413,47 +257,28 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 	if (filter->count == 0)
 		return false;
 
-	if (BloomIsKeys(part) && BloomIsBits(filter))
+	if (BloomIsKeys(part))
 	{
-		for (uint64 i = 0; contains && i < part->count; i++)
+		for (; i < part->count; i++)
 		{
 			BloomCheckInterrupts(i);
-			contains = BloomTestHash(filter, BloomKeyData(part)[i]);
+			if (!BloomTestHash(filter, BloomKeyData(part)[i]))
+				return false;
 		}
+		return true;
 	}
-	else if (IsSparse(filter) && IsSparse(part))
-	{
-		uint64		n;
-		uint64		npart;
-		uint32	   *positions = SortedPositions(filter, &n);
-		uint32	   *wanted = SortedPositions(part, &npart);
-		uint64		i = 0;
 
-		for (uint64 j = 0; contains && j < npart; j++)
-		{
-			BloomCheckInterrupts(j);
-			while (i < n && positions[i] < wanted[j])
-				i++;
-			contains = i < n && positions[i] == wanted[j];
-		}
-		pfree(positions);
-		pfree(wanted);
-	}
-	else
+	if (BloomIsKeys(filter))
+		bits = BloomToBits(filter);
+	for (; i < part->words; i++)
 	{
-		const Bloom *bits = AsBits(filter);
-		const Bloom *part_bits = AsBits(part);
-
-		for (uint32 i = 0; contains && i < filter->words; i++)
-		{
-			BloomCheckInterrupts(i);
-			contains = (BloomKeyData(part_bits)[i] &
-						~BloomKeyData(bits)[i]) == 0;
-		}
-		FreeAsBits(bits, filter);
-		FreeAsBits(part_bits, part);
+		BloomCheckInterrupts(i);
+		if ((BloomKeyData(part)[i] & ~BloomKeyData(bits)[i]) != 0)
+			break;
 	}
-	return contains;
+	if (bits != filter)
+		pfree(unconstify(Bloom *, bits));
+	return i == part->words;
 }
 
 /* ----------------------------------------------------------------
@@ -710,26 +535,18 @@ BloomFit(const Bloom *filter, double fp_prob)
  */
 
 /*
- * BloomBitsSet
- *		How many bits are set, or would be in bits form.
+ * BloomFill
+ *		The fraction of bits set, or of counters in use: in keys form, what it
+ *		would be on average.
  */
-uint64
-BloomBitsSet(const Bloom *filter)
+double
+BloomFill(const Bloom *filter)
 {
-	uint64		set;
+	double		bits = (double) BloomBits(filter);
 
 	if (BloomIsBits(filter))
-		return filter->count;
-	if (IsSparse(filter))
-		pfree(SortedPositions(filter, &set));
-	else
-	{
-		Bloom	   *bits = BloomToBits(filter);
-
-		set = bits->count;
-		pfree(bits);
-	}
-	return set;
+		return filter->count / bits;
+	return -expm1((double) filter->count * filter->hashes * log1p(-1 / bits));
 }
 
 /*

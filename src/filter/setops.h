@@ -3,7 +3,8 @@
  * filter/setops.h
  *		Operations on filters as sets: add, test, compare, combine, fit.
  *
- * None changes its arguments.  The result may be one of them.
+ * Those that return a const Bloom change no argument but a list of hashes, and
+ * may return one of their arguments.  Those that take a Bloom change it in place.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -31,15 +32,12 @@ extern void BloomOrBits(Bloom *bits, const Bloom *other);
 extern void BloomAdoptCapacity(Bloom *filter, const Bloom *other);
 
 extern bool BloomEquals(const Bloom *a, const Bloom *b);
-extern uint64 BloomHashOfWord(uint64 index, uint64 word);
-extern uint64 BloomShapeHash(const Bloom *filter);
-extern uint64 BloomContentHash(const Bloom *filter);
 extern bool BloomContainsFilter(const Bloom *filter, const Bloom *part);
 extern const Bloom *BloomUnion(const Bloom *a, const Bloom *b);
 extern const Bloom *BloomIntersect(const Bloom *a, const Bloom *b);
 extern const Bloom *BloomFit(const Bloom *filter, double fp_prob);
 
-extern uint64 BloomBitsSet(const Bloom *filter);
+extern double BloomFill(const Bloom *filter);
 extern double BloomCardinality(const Bloom *filter);
 extern double BloomUnionCardinality(const Bloom *a, const Bloom *b);
 extern double BloomRateNow(const Bloom *filter);

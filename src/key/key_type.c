@@ -77,17 +77,17 @@ bool
 BloomIsFilterType(Oid type, BloomKind *kind)
 {
 	Oid			base = getBaseType(type);
-	Oid			output;
-	bool		is_varlena;
+	Oid			input;
+	Oid			ioparam;
 	HeapTuple	tuple;
 	char	   *name = "";
 
 	if (base < FirstNormalObjectId || get_typtype(base) != TYPTYPE_BASE)
 		return false;
-	getTypeOutputInfo(base, &output, &is_varlena);
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(output));
+	getTypeInputInfo(base, &input, &ioparam);
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(input));
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", output);
+		elog(ERROR, "cache lookup failed for function %u", input);
 	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
 	{
 		bool		is_null;
@@ -98,8 +98,8 @@ BloomIsFilterType(Oid type, BloomKind *kind)
 			name = TextDatumGetCString(source);
 	}
 	ReleaseSysCache(tuple);
-	*kind = strcmp(name, "_bloom_out") == 0 ? BLOOM_PLAIN : BLOOM_COUNTING;
-	return *kind == BLOOM_PLAIN || strcmp(name, "_counting_bloom_out") == 0;
+	*kind = strcmp(name, "_bloom_in") == 0 ? BLOOM_PLAIN : BLOOM_COUNTING;
+	return *kind == BLOOM_PLAIN || strcmp(name, "_counting_bloom_in") == 0;
 }
 
 /*

@@ -180,6 +180,10 @@ class Filter:
         return (self.bits, self.hashes, self.seed)
 
     @property
+    def header(self):
+        return (self.shape, self.capacity, self.fp_prob)
+
+    @property
     def exact(self):
         """Is it in keys form, so that cardinalities are exact?"""
         return not self.extra and len(self.keys) < max(self.bits // 64, 1)
@@ -855,13 +859,13 @@ def combined(world, x, y, intersect):
         return '42804'
     if x.key_type and y.key_type and x.key_type != y.key_type:
         return '42804'
-    capacity = max(x.capacity, y.capacity)
+    capacity, fp_prob = max((x.capacity, x.fp_prob), (y.capacity, y.fp_prob))
     if not intersect:
-        return dataclasses.replace(x, capacity=capacity, key_type=x.key_type or y.key_type,
+        return dataclasses.replace(x, capacity=capacity, fp_prob=fp_prob, key_type=x.key_type or y.key_type,
                                    keys=x.keys | y.keys, extra=x.extra or y.extra)
     both = x.keys & y.keys
     extra = not (x.exact and y.exact)
-    return dataclasses.replace(x, capacity=capacity, keys=both, extra=extra,
+    return dataclasses.replace(x, capacity=capacity, fp_prob=fp_prob, keys=both, extra=extra,
                                key_type=(x.key_type or y.key_type) if both or extra else None)
 
 
@@ -899,6 +903,8 @@ def combine(world, a, b, c, d, e, calls, aggregates, is_intersect):
             if world.value(f'SELECT bloom_is_empty(f) FROM slot WHERE id = {a}'):
                 world.slots[a] = dataclasses.replace(filter, key_type=None, extra=bool(filter.keys))
         world.slots[a] = world.learn(a)
+        if filter is not None:
+            world.check('header', world.slots[a].header == filter.header, world.slots[a], filter)
         world.check_slot(a)
 
 
@@ -1015,9 +1021,9 @@ def compare(world, a, b, c, d, e):
                        f'_bloom_hash_extended({left}, {e}) = _bloom_hash_extended({right}, {e})')[0]
     if equal:
         world.check('equal hashes', hashes == (True, True), hashes)
-    if not x.extra and not y.extra and x.shape == y.shape and x.keys == y.keys:
+    if x.keys and not x.extra and not y.extra and x.header == y.header and x.keys == y.keys:
         world.check('equal', equal is True, equal)
-    if x.exact and y.exact and (x.shape != y.shape or x.keys != y.keys):
+    if x.header != y.header or x.exact and y.exact and x.keys != y.keys:
         world.check('not equal', equal is False, equal)
     if x.bits == 0 or y.bits == 0:
         return
@@ -1202,6 +1208,11 @@ def counting(world, a, b, c, d, e):
                (SELECT count(*) FROM {rows(kind, first, middle)} AND counting_bloom_contains(s.f, k)),
                i.representation, (SELECT count(*) FROM {rows(kind, middle, end)} AND counting_bloom_count(s.f, k) >= 1)
         FROM (SELECT {f} AS f OFFSET 0) AS s, LATERAL counting_bloom_info(s.f) AS i""")[0]
+    missing, cardinality, info, summary = world.run(f"""
+        SELECT cardinality(counting_bloom_missing(f, {world.array_of(kind, middle, end)})), counting_bloom_cardinality(f),
+               (counting_bloom_info(f)).keys, counting_bloom_summary(f)
+        FROM (SELECT {f} AS f OFFSET 0) AS s""")[0]
+    world.check('counting inspects', missing == 0 and cardinality == info and summary != '', missing, cardinality, info)
     world.check('counting denies', denied == 0 and keys == end - middle, denied, keys, end - middle)
     if form == 'keys':
         world.check('counting removes', removed == 0, removed)
@@ -1213,7 +1224,8 @@ def counting(world, a, b, c, d, e):
         f'counting_bloom_empty({capacity}, {fp_prob}), {key}), {key}), {key}), {key})') == 1)
     if 2 * (end - first) <= capacity:
         row = world.run(f"""
-            SELECT counting_bloom_difference(counting_bloom_sum(f, g), g) = f,
+            SELECT counting_bloom_difference(counting_bloom_sum(f, g), g) = f
+                   OR (counting_bloom_info(f)).representation <> (counting_bloom_info(counting_bloom_sum(f, g))).representation,
                    (SELECT counting_bloom_sum_agg(x) FROM (VALUES (f), (g)) AS v (x)) = counting_bloom_sum(f, g)
             FROM (SELECT counting_bloom_add_all(counting_bloom_empty({capacity}, {fp_prob}), {world.array_of(kind, first, end)}) AS f,
                          counting_bloom_add_all(counting_bloom_empty({capacity}, {fp_prob}), {world.array_of(kind, middle, end)}) AS g) AS s""")[0]

@@ -129,9 +129,6 @@ check_sort(void)
 {
 	bool		sort_right = true;
 	bool		merge_right = true;
-	bool		positions_right = true;
-	static uint32 positions[MAX_SLOTS];
-	static uint32 scratch[MAX_SLOTS];
 
 	for (int kind = 0; kind < 6; kind++)
 		for (uint64 n = 0; n <= MAX_SLOTS; n += 1 + n / 2)
@@ -139,7 +136,6 @@ check_sort(void)
 			{
 				uint64		random = seed;
 				uint64		distinct = 0;
-				uint64		npositions = 0;
 				uint64		na = n / 3;
 				uint64		nb;
 
@@ -158,19 +154,6 @@ check_sort(void)
 				sort_right &= BloomSortDistinct(slots, sorted, n, false) == distinct &&
 					memcmp(slots, expected, distinct * sizeof(uint64)) == 0;
 
-				/* positions are 32 bits of the hashes here */
-				for (uint64 i = 0; i < n; i++)
-					positions[i] = (uint32) (keys[i] ^ keys[i] >> 32);
-				for (uint64 i = 0; i < n; i++)
-					slots[i] = positions[i];
-				qsort(slots, n, sizeof(uint64), compare);
-				for (uint64 i = 0; i < n; i++)
-					if (i == 0 || slots[i] != slots[i - 1])
-						slots[npositions++] = slots[i];
-				positions_right &= BloomSortPositions(positions, scratch, n) == npositions;
-				for (uint64 i = 0; i < npositions; i++)
-					positions_right &= positions[i] == slots[i];
-
 				/* the same in two parts */
 				memcpy(slots, keys, n * sizeof(uint64));
 				nb = BloomSortDistinct(slots + na, sorted, n - na, false);
@@ -183,7 +166,6 @@ check_sort(void)
 					memcmp(slots, expected, distinct * sizeof(uint64)) == 0;
 			}
 	ok(sort_right, "BloomSortDistinct sorts and drops repeats, here or there");
-	ok(positions_right, "BloomSortPositions sorts and drops repeats");
 	ok(merge_right, "lists are merged, in place as well");
 }
 
