@@ -157,6 +157,27 @@ CREATE OPERATOR <@ (
 COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain';
 
 -- ----------------------------------------------------------------
+--							HASHES
+-- ----------------------------------------------------------------
+
+CREATE FUNCTION bloom_hash(key anycompatible, seed bigint DEFAULT 0) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION bloom_hash(anycompatible, bigint) IS 'the hash of a key in filters of this seed, as docs/format.md describes it: 64 bits, of which bigint shows the highest as the sign';
+
+CREATE FUNCTION bloom_positions(filter bloom, key anycompatible) RETURNS bigint[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_positions(bloom, anycompatible) IS 'the bits of the filter that the key sets, 0 to bits - 1, one for each hash; they can be equal; none if no key of the filter''s type is equal to the key';
+
+CREATE FUNCTION bloom_contains_hash(filter bloom, hash bigint) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_contains_hash(bloom, bigint) IS 'the same as @> for a key of which only the hash is known, with the filter''s seed; the type of the key cannot be checked; equal filters of different form may differ';
+
+-- not STRICT; a null array leaves the filter as it is
+CREATE FUNCTION bloom_add_hashes(filter bloom, hashes bigint[], key_type regtype DEFAULT NULL) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_add_hashes(bloom, bigint[], regtype) IS 'the filter with keys of this type, of which only the hashes are known, with the filter''s seed; without a key_type, they are of the filter''s type; nulls are ignored';
+
+-- ----------------------------------------------------------------
 --							SET OPERATIONS
 -- ----------------------------------------------------------------
 

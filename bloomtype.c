@@ -55,8 +55,6 @@
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "bits/interrupts.h"
 #include "filter/counting_ops.h"
@@ -287,23 +285,7 @@ MakeEmpty(FunctionCallInfo fcinfo, const BloomShape *shape,
 	BloomKeyType key_type = {0};
 
 	if (!PG_ARGISNULL(3))
-	{
-		Oid			type = PG_GETARG_OID(3);
-		BloomHasher hasher;
-
-		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("type with OID %u does not exist", type)));
-		BloomHasherInit(&hasher, type, get_typcollation(getBaseType(type)));
-		key_type = hasher.key_type;
-		if (key_type.id == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("key_type %s does not determine the columns of the keys",
-							format_type_be(type)),
-					 errhint("Name a composite type with the columns of the keys.")));
-	}
+		key_type = BloomKeyTypeOfSqlType(PG_GETARG_OID(3));
 	PG_RETURN_BLOOM_P(BloomMake(shape, &key_type, representation, 0));
 }
 

@@ -39,6 +39,17 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pg_temp.hash_of(type text, key text, seed bigint)
+RETURNS text LANGUAGE plpgsql AS
+$$
+DECLARE
+	hash bigint;
+BEGIN
+	EXECUTE format('SELECT bloom_hash(%L::%s, %s)', key, type, seed) INTO hash;
+	RETURN lpad(to_hex(hash), 16, '0');
+END
+$$;
+
 -- A key, and the same by its canonical bytes as a bytea key: no rows.
 SELECT type, key, seed
 FROM hashes
@@ -48,7 +59,8 @@ WHERE pg_temp.filter_of(type, key, seed) IS DISTINCT FROM
 	  repeat('00', mod(8 - mod(length(key_type_name), 8), 8)) ||
 	  pg_temp.reversed(hash)
    OR pg_temp.filter_of('bytea', '\x' || bytes, seed) IS DISTINCT FROM
-	  '11000000' || pg_temp.reversed(hash);
+	  '11000000' || pg_temp.reversed(hash)
+   OR pg_temp.hash_of(type, key, seed) IS DISTINCT FROM hash;
 SELECT count(*) > 90 AS hashes_checked FROM hashes;
 
 -- The first bytes of bloombloombloom...: no rows.

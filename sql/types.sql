@@ -124,6 +124,7 @@ WHERE collname = 'und-x-icu' AND getdatabaseencoding() = 'UTF8' \gset
 \if :has_icu
 	CREATE COLLATION pg_temp.ignoring_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 	CREATE TEMPORARY TABLE words (w text COLLATE pg_temp.ignoring_case);
+	CREATE DOMAIN pg_temp.any_case AS text COLLATE pg_temp.ignoring_case;
 	INSERT INTO words VALUES ('Bloom'), ('FILTER'), ('key');
 	SELECT bool_and(f @> 'bLOOM' COLLATE pg_temp.ignoring_case) AS found,
 		   bool_and(bloom_contains(f, 'filter' COLLATE pg_temp.ignoring_case)) AS by_function,
@@ -131,7 +132,9 @@ WHERE collname = 'und-x-icu' AND getdatabaseencoding() = 'UTF8' \gset
 		   min((bloom_info(f)).key_type) AS key_type
 	FROM (SELECT bloom_agg(w, 1000, 0.01) AS f FROM words
 		  UNION ALL
-		  SELECT bloom_add_all(bloom_empty(1000), array_agg(w)) FROM words) AS s \gset
+		  SELECT bloom_add_all(bloom_empty(1000), array_agg(w)) FROM words
+		  UNION ALL
+		  SELECT bloom_add_hashes(bloom_empty(1000), array_agg(bloom_hash(w)), 'pg_temp.any_case') FROM words) AS s \gset
 \else
 	-- what servers with ICU say
 	\set found t

@@ -632,3 +632,26 @@ BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 	if (!InitRoot(hasher, type, collation, &obstacle))
 		ReportObstacle(&obstacle);
 }
+
+/*
+ * BloomKeyTypeOfSqlType
+ *		The key type of the keys of an SQL type, under its own collation.
+ */
+BloomKeyType
+BloomKeyTypeOfSqlType(Oid type)
+{
+	BloomHasher hasher;
+
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("type with OID %u does not exist", type)));
+	BloomHasherInit(&hasher, type, get_typcollation(type));
+	if (hasher.key_type.id == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_type %s does not determine the columns of the keys",
+						format_type_be(type)),
+				 errhint("Name a composite type with the columns of the keys.")));
+	return hasher.key_type;
+}

@@ -1170,6 +1170,26 @@ def chunks(world, a, b, c, d, e):
 
 
 @operation
+def hashes(world, a, b, c, d, e):
+    """Keys by their hashes are the keys."""
+    kind, capacity, seed = pick(KINDS, a), pick(CAPACITIES[:7], b), pick([0, 42, -(2**63)], c)
+    if kind.is_array:
+        return
+    first, end = world.span(kind, d, e)
+    key_type = 'NULL' if kind.sqltype == 'record' else f"'{kind.sqltype}'"
+    empty = f'bloom_add(bloom_empty({capacity}, 0.01, {seed}), {kind.expression.format(i=first)})'
+    same, contained, positions = world.run(f"""
+        SELECT bloom_add_hashes({empty}, array_agg(bloom_hash(k, {seed})), {key_type})::bytea
+               = bloom_add_all({empty}, array_agg(k))::bytea,
+               bool_and(bloom_contains_hash(bloom_add_all({empty}, {world.array_of(kind, first, end)}), bloom_hash(k, {seed}))),
+               bool_and((SELECT count(*) = 5 AND min(p) >= 0 AND max(p) < (bloom_info({empty})).bits
+                         FROM unnest(bloom_positions({empty}, k)) AS p))
+        FROM {world.rows_of(kind, first, end)}""")[0]
+    world.check('hashes', same in (True, None) and contained in (True, None), same, contained)
+    world.check('positions', positions in (True, None), positions)
+
+
+@operation
 def shard(world, a, b, c, d, e):
     """Equal keys, of whatever type, belong to one shard, and the shards are even."""
     kind, n = pick(KINDS, a), pick([7, 1, 2, 1000], b)
