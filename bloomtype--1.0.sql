@@ -600,67 +600,52 @@ COMMENT ON AGGREGATE bloom_agg(timestamptz, float8) IS 'bloom_agg(anyelement, fl
 
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
-CREATE FUNCTION _bloom_agg_trans_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_support(internal) IS 'planner support function of transition functions of bloom_agg';
-
 CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, capacity float8, fp_prob float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement, capacity float8, fp_prob float8) (
@@ -1218,67 +1203,52 @@ CREATE FUNCTION _counting_bloom_agg_final(internal) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_final(internal) IS 'final function of counting_bloom_agg';
 
-CREATE FUNCTION _counting_bloom_agg_trans_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_support(internal) IS 'planner support function of transition functions of counting_bloom_agg';
-
 CREATE FUNCTION _counting_bloom_agg_trans_any(state internal, key anyelement, capacity float8, fp_prob float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_any(internal, anyelement, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_int2(state counting_bloom, key int2, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_int2(counting_bloom, int2, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_int4(state counting_bloom, key int4, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_int4(counting_bloom, int4, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_int8(state counting_bloom, key int8, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_int8(counting_bloom, int8, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_text(state counting_bloom, key text, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_text(counting_bloom, text, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_uuid(state counting_bloom, key uuid, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_uuid(counting_bloom, uuid, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_bytea(state counting_bloom, key bytea, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_bytea(counting_bloom, bytea, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_numeric(state counting_bloom, key numeric, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_numeric(counting_bloom, numeric, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_float8(state counting_bloom, key float8, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_float8(counting_bloom, float8, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_date(state counting_bloom, key date, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_date(counting_bloom, date, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_timestamp(state counting_bloom, key timestamp, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamp(counting_bloom, timestamp, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_timestamptz(state counting_bloom, key timestamptz, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE
-	SUPPORT _counting_bloom_agg_trans_support;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamptz(counting_bloom, timestamptz, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob float8) (

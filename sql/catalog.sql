@@ -47,7 +47,7 @@ WHERE prokind = 'f' AND NOT proisstrict
 				  WHERE p.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggserialfn, a.aggdeserialfn))
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
--- What a test costs: a hundred simple comparisons, so that those come first.
+-- What a test costs where the planner does not know better.
 SELECT p.oid::regprocedure AS test, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE proname ~ '^_?bloom_(contains|contained)$'

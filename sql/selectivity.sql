@@ -71,4 +71,54 @@ EXPLAIN (COSTS OFF) SELECT * FROM numbers WHERE uniform < 0 AND :'text_filter'::
 SELECT count(*) FROM numbers WHERE uniform < 0 AND :'text_filter'::bloom @> uniform;
 SELECT count(*) FROM numbers WHERE :'text_filter'::bloom @> uniform;
 
+-- What a test costs, in simple operators, by where the filter is: a constant, of
+-- several sizes; the same for many rows; each row its own, inline or in TOAST.
+CREATE FUNCTION pg_temp.cost(tables text, test text) RETURNS int LANGUAGE plpgsql AS
+$$
+DECLARE
+	plan json;
+	base json;
+BEGIN
+	EXECUTE format('EXPLAIN (FORMAT json) SELECT FROM %s', tables) INTO base;
+	EXECUTE format('EXPLAIN (FORMAT json) SELECT FROM %s WHERE %s', tables, test) INTO plan;
+	RETURN round(((plan -> 0 -> 'Plan' ->> 'Total Cost')::float8 - (base -> 0 -> 'Plan' ->> 'Total Cost')::float8) /
+				 ((base -> 0 -> 'Plan' ->> 'Plan Rows')::float8 * current_setting('cpu_operator_cost')::float8));
+END
+$$;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE own_filters AS
+SELECT id, bloom_add(bloom_empty(100), id) AS small, bloom_agg(i, bloom_shape(80000, 1)) AS large
+FROM generate_series(1, 100) AS id, generate_series(1, 2000) AS i GROUP BY id;
+ANALYZE own_filters;
+CREATE FUNCTION pg_temp.filter_of(bits bigint) RETURNS bloom LANGUAGE sql IMMUTABLE AS
+$$ SELECT bloom_agg(i, bloom_shape(bits, 1)) FROM generate_series(1, bits / 64 + 1) AS i $$;
+SELECT tables, test, pg_temp.cost(tables, test)
+FROM (VALUES
+	('numbers', 'distinct_key = 5'),
+	('numbers', 'pg_temp.filter_of(64) @> distinct_key'),
+	('numbers', 'distinct_key <@ pg_temp.filter_of(64)'),
+	('numbers', 'bloom_contains(pg_temp.filter_of(64), distinct_key)'),
+	('numbers', 'counting_bloom_add(counting_bloom_empty(10), 1) @> distinct_key'),
+	('numbers', 'pg_temp.filter_of(80 * 1024 * 1024) @> distinct_key'),
+	('own_filters', 'small @> 5'),
+	('own_filters', 'small @> id'),
+	('own_filters', 'bloom_add(small, 5) @> id'),
+	('own_filters', 'large @> 5'),
+	('own_filters', 'id <@ large'),
+	('numbers, own_filters', 'large @> distinct_key')) AS v (tables, test);
+-- cheap conditions come first, dear ones last
+CREATE FUNCTION pg_temp.dear(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 > 0; END';
+CREATE FUNCTION pg_temp.order_of(query text) RETURNS text LANGUAGE plpgsql AS
+$$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN regexp_replace(regexp_replace(plan -> 0 -> 'Plan' ->> 'Filter', '''[^'']*''', '...', 'g'), 'pg_temp[_0-9]*\.', '');
+END
+$$;
+SELECT pg_temp.order_of('SELECT FROM numbers WHERE pg_temp.dear(few) AND pg_temp.filter_of(64) @> few AND few > 5') AS filter;
+RESET max_parallel_workers_per_gather;
+DROP TABLE own_filters;
+
 DROP TABLE numbers;

@@ -46,13 +46,6 @@
 	query_tree_walker(query, (bool (*) ()) (walker), context, flags)
 #endif
 
-/*
- * PostgreSQL 13 asks what a plain aggregate costs before it has looked at any
- * table, and what a partial one costs afterwards, so that what depends on the
- * number of rows cannot be compared.
- */
-#define BLOOM_AGGREGATES_HAVE_ROWS	(PG_VERSION_NUM >= 140000)
-
 /* The snapshot for TOAST tables, in this space where the server wants one */
 #include "access/toast_internals.h"
 static inline Snapshot

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * func/selfuncs.c
- *		What the planner asks: how many rows pass filter @> key, and what the
- *		state of an aggregate costs.
+ *		What the planner asks of filter @> key: how many rows pass, and what a
+ *		test costs.
  *
  * When the filter is known at plan time, and the key is a column that was
  * analysed, there is much to go by:
@@ -20,12 +20,10 @@
  * All of it is one estimator, behind the operators' restriction estimator and
  * the functions' support function.
  *
- * A partial state of an aggregate can be as large as its result.  A plan that
- * has one for each partition saves little on the rows, and loses much on large
- * states.  To the planner, a state of 12 MB would cost as much as a number, so
- * we tell it, where the capacity is known.  That is charged for each node that
- * begins a state, not for combining them: the planner chooses among partial
- * plans before it adds that.
+ * A test costs little where the filter is in memory and fits into a cache, more
+ * where it does not, and much where each row has a filter of its own in TOAST.
+ * Too high a cost would make the planner compile the query, or start workers,
+ * for nothing; too low a one, make a test before a cheaper condition.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -35,17 +33,17 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "access/htup_details.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/syscache.h"
 
 #include "filter/fetch.h"
 #include "key/hash.h"
@@ -62,13 +60,17 @@
 #define SAMPLE_TOLERANCE		3
 
 /*
- * A state is written, passed on, and read.  Measured with states of 12 MB, each
- * page of one takes as long as so many that are scanned.
+ * What a test costs, in units of cpu_operator_cost.  Measured: a filter of up
+ * to a megabyte is tested in the time of one to three simple operators, one of
+ * 120 MB in that of twenty; one of each row's own takes five, or ten if it is
+ * read from the cache of stored filters; 30 to 50 microseconds, if it is read
+ * from TOAST for a single test.
  */
-#define PAGES_PER_STATE_PAGE	4
-
-/* A counter has so many bits, where a filter that does not count has one */
-#define COUNTER_BITS			4
+#define COST_IN_CACHE			3
+#define COST_PER_DECADE			8	/* beyond a megabyte */
+#define COST_IN_MEMORY			10
+#define COST_IN_TOAST			3000
+#define COST_UNKNOWN			100
 
 /*
  * The fraction of a statistics slot's values that the filter possibly holds:
@@ -244,9 +246,105 @@ _bloom_join_sel(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(DEFAULT_BLOOM_SEL);
 }
 
+/* Has the expression a variable of one of the tables of these? */
+static bool
+HasVariableOf(List *variables, Node *expression)
+{
+	List	   *others = pull_var_clause(expression,
+										 PVC_RECURSE_AGGREGATES |
+										 PVC_RECURSE_WINDOWFUNCS |
+										 PVC_RECURSE_PLACEHOLDERS);
+	ListCell   *a;
+	ListCell   *b;
+
+	foreach(a, variables)
+	{
+		foreach(b, others)
+		{
+			if (((Var *) lfirst(a))->varno == ((Var *) lfirst(b))->varno)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What a test costs if each row has its own filter, by their average width. */
+static double
+CostOfOwnFilter(PlannerInfo *root, Node *filter)
+{
+	Var		   *column = (Var *) filter;
+	RangeTblEntry *rte;
+	int32		width;
+
+	if (!IsA(filter, Var) || root == NULL || column->varlevelsup > 0 ||
+		(int) column->varno <= 0 ||
+		(int) column->varno >= root->simple_rel_array_size)
+		return COST_UNKNOWN;
+	rte = root->simple_rte_array[column->varno];
+	if (rte == NULL || rte->rtekind != RTE_RELATION)
+		return COST_UNKNOWN;
+	width = get_attavgwidth(rte->relid, column->varattno);
+	if (width <= 0)
+		return COST_UNKNOWN;
+	/* a pointer to TOAST is shorter than any filter */
+	return width < (int32) BLOOM_HEADER_SIZE ? COST_IN_TOAST : COST_IN_MEMORY;
+}
+
+/*
+ * What a test of this filter with this key costs, in simple operators.
+ */
+static double
+CostOfTest(PlannerInfo *root, Node *filter, Node *key)
+{
+	List	   *variables;
+
+	if (IsA(filter, Const))
+	{
+		Const	   *constant = (Const *) filter;
+		double		megabytes = constant->constisnull ? 0 :
+			toast_raw_datum_size(constant->constvalue) / 1048576.0;
+
+		return COST_IN_CACHE + COST_PER_DECADE * log10(Max(megabytes, 1));
+	}
+
+	/* is the filter the same for many keys, so that it is kept? */
+	variables = pull_var_clause(filter, PVC_RECURSE_AGGREGATES |
+								PVC_RECURSE_WINDOWFUNCS |
+								PVC_RECURSE_PLACEHOLDERS);
+	if (variables == NIL ||
+		(contain_var_clause(key) && !HasVariableOf(variables, key)))
+		return COST_IN_MEMORY;
+	return CostOfOwnFilter(root, filter);
+}
+
+/* The cost of a call of bloom @> key or key <@ bloom; NULL, if not known. */
+static SupportRequestCost *
+CostOfCall(SupportRequestCost *request)
+{
+	List	   *args = NIL;
+	Node	   *left;
+	Node	   *right;
+	BloomKind	kind;
+
+	if (request->node != NULL && IsA(request->node, FuncExpr))
+		args = ((FuncExpr *) request->node)->args;
+	else if (request->node != NULL && IsA(request->node, OpExpr))
+		args = ((OpExpr *) request->node)->args;
+	if (list_length(args) != 2)
+		return NULL;
+	left = linitial(args);
+	right = lsecond(args);
+	request->startup = 0;
+	request->per_tuple = cpu_operator_cost *
+		(BloomIsFilterType(exprType(left), &kind) ?
+		 CostOfTest(request->root, left, right) :
+		 CostOfTest(request->root, right, left));
+	return request;
+}
+
 /*
  * _bloom_contains_support
- *		The same for the functions behind the operators.
+ *		The same for the functions behind the operators, and what they cost.
  */
 PG_FUNCTION_INFO_V1(_bloom_contains_support);
 Datum
@@ -255,6 +353,8 @@ _bloom_contains_support(PG_FUNCTION_ARGS)
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	SupportRequestSelectivity *req;
 
+	if (IsA(request, SupportRequestCost))
+		PG_RETURN_POINTER(CostOfCall((SupportRequestCost *) request));
 	if (!IsA(request, SupportRequestSelectivity))
 		PG_RETURN_POINTER(NULL);
 	req = (SupportRequestSelectivity *) request;
@@ -262,138 +362,4 @@ _bloom_contains_support(PG_FUNCTION_ARGS)
 		SelectivityOfTest(req->root, req->args, req->varRelid, req->funcid,
 						  req->inputcollid);
 	PG_RETURN_POINTER(req);
-}
-
-/* ----------------------------------------------------------------
- *							COST OF A STATE
- * ----------------------------------------------------------------
- */
-
-/* A number among the arguments of an aggregate; 0, if it is not constant. */
-static double
-NumberArgument(const Aggref *aggref, int argno)
-{
-	const Expr *expr;
-
-	if (argno >= list_length(aggref->args))
-		return 0;
-	expr = list_nth_node(TargetEntry, aggref->args, argno)->expr;
-	if (!IsA(expr, Const) || ((const Const *) expr)->constisnull ||
-		((const Const *) expr)->consttype != FLOAT8OID)
-		return 0;
-	return DatumGetFloat8(((const Const *) expr)->constvalue);
-}
-
-/* The bits of the filter that an aggregate makes; 0, if they are not known. */
-static double
-BitsOfAggregate(const Aggref *aggref)
-{
-	double		capacity = NumberArgument(aggref, 1);
-	double		fp_prob = NumberArgument(aggref, 2);
-	BloomParams params;
-
-	/* what is out of range gets its error from the first row */
-	if (!(capacity > 0) || !BloomBestParams(fp_prob, &params))
-		return 0;
-	return Min(capacity * params.bits_per_key, (double) BLOOM_MAX_BITS);
-}
-
-/* Is this the transition function of an aggregate? */
-static bool
-HasTransition(const Aggref *aggref, Oid transition)
-{
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID,
-										ObjectIdGetDatum(aggref->aggfnoid));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn == transition;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * The bytes that a state takes, on average over the aggregates of the query
- * that have this transition function; 0, if that is not known.
- *
- * A state that holds little is small.  So that of a group may have any size
- * up to this, and we say nothing of groups.
- */
-static double
-StateBytes(PlannerInfo *root, Oid transition, int bits_each)
-{
-	List	   *expressions;
-	ListCell   *cell;
-	double		rows = 0;
-	double		bytes = 0;
-	int			naggregates = 0;
-
-	if (!BLOOM_AGGREGATES_HAVE_ROWS || root == NULL ||
-		root->parse->groupClause != NIL ||
-		root->parse->groupingSets != NIL)
-		return 0;
-	for (int i = 1; i < root->simple_rel_array_size; i++)
-	{
-		const RelOptInfo *rel = root->simple_rel_array[i];
-
-		if (rel != NULL && rel->reloptkind == RELOPT_BASEREL)
-			rows = Max(rows, rel->rows);
-	}
-
-	expressions = pull_var_clause((Node *) list_make2(root->processed_tlist,
-													  root->parse->havingQual),
-								  PVC_INCLUDE_AGGREGATES |
-								  PVC_RECURSE_WINDOWFUNCS |
-								  PVC_RECURSE_PLACEHOLDERS);
-	foreach(cell, expressions)
-	{
-		const Aggref *aggref = (const Aggref *) lfirst(cell);
-
-		if (!IsA(aggref, Aggref) || !HasTransition(aggref, transition))
-			continue;
-		bytes += Min(BitsOfAggregate(aggref) * bits_each / BITS_PER_BYTE,
-					 rows * sizeof(uint64));
-		naggregates++;
-	}
-	return naggregates > 0 ? bytes / naggregates : 0;
-}
-
-/* What a state costs, if that is what the planner asks. */
-static SupportRequestCost *
-CostOfState(Node *request, int bits_each)
-{
-	SupportRequestCost *req = (SupportRequestCost *) request;
-	double		bytes;
-
-	if (!IsA(request, SupportRequestCost))
-		return NULL;
-	bytes = StateBytes(req->root, req->funcid, bits_each);
-	if (bytes <= 0)
-		return NULL;
-	req->startup = PAGES_PER_STATE_PAGE * seq_page_cost * bytes / BLCKSZ;
-	req->per_tuple = cpu_operator_cost;
-	return req;
-}
-
-/*
- * _bloom_agg_trans_support
- *		Support function of the transition functions of bloom_agg with a capacity.
- */
-PG_FUNCTION_INFO_V1(_bloom_agg_trans_support);
-Datum
-_bloom_agg_trans_support(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(CostOfState((Node *) PG_GETARG_POINTER(0), 1));
-}
-
-/*
- * _counting_bloom_agg_trans_support
- *		The same for counting_bloom_agg.
- */
-PG_FUNCTION_INFO_V1(_counting_bloom_agg_trans_support);
-Datum
-_counting_bloom_agg_trans_support(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(CostOfState((Node *) PG_GETARG_POINTER(0), COUNTER_BITS));
 }
