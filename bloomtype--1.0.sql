@@ -101,7 +101,7 @@ COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with
 CREATE FUNCTION bloom_insert(filter bloom, keys anycompatiblearray, OUT filter bloom, OUT fresh anycompatiblearray)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that were new to it, in their order, each once';
+COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that the original filter does not contain, in their order, each once';
 
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
@@ -302,9 +302,9 @@ COMMENT ON FUNCTION bloom_info(bloom) IS 'everything there is to know about a fi
 
 -- not STRICT, none of these: a group of nulls still has a shape
 
-CREATE FUNCTION _bloom_agg_combine(bloom, bloom) RETURNS bloom
+CREATE FUNCTION _bloom_union_agg_trans(state bloom, filter bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_combine(bloom, bloom) IS 'combine function of bloom_agg with a shape';
+COMMENT ON FUNCTION _bloom_union_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_union_agg, and combine function of bloom_agg with a shape';
 
 CREATE FUNCTION _bloom_agg_collect_combine(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -656,77 +656,77 @@ COMMENT ON AGGREGATE bloom_agg(anyelement, float8, float8) IS 'Bloom filter for 
 
 CREATE AGGREGATE bloom_agg(key int2, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(int2, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int2, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key int4, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(int4, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int4, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key int8, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(int8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int8, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key text, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(text, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type text, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key uuid, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(uuid, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type uuid, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key bytea, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(bytea, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type bytea, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key numeric, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(numeric, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type numeric, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key float8, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(float8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type float8, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key date, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(date, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type date, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key timestamp, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(timestamp, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type timestamp, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(timestamptz, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
@@ -789,84 +789,80 @@ COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is
 
 CREATE AGGREGATE bloom_agg(key int2, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_int2, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(int2, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int2, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key int4, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_int4, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(int4, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int4, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key int8, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_int8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(int8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int8, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key text, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(text, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type text, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key uuid, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_uuid, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(uuid, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type uuid, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key bytea, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(bytea, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type bytea, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key numeric, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(numeric, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type numeric, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key float8, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(float8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type float8, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key date, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(date, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type date, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key timestamp, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(timestamp, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamp, in parallel too';
 
 CREATE AGGREGATE bloom_agg(key timestamptz, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(timestamptz, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamptz, in parallel too';
-
-CREATE FUNCTION _bloom_union_agg_trans(state bloom, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_union_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_union_agg';
 
 CREATE AGGREGATE bloom_union_agg(filter bloom) (
 	SFUNC = _bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,
@@ -1191,9 +1187,9 @@ COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained
 
 -- aggregates
 
-CREATE FUNCTION _counting_bloom_agg_combine(counting_bloom, counting_bloom) RETURNS counting_bloom
+CREATE FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_combine(counting_bloom, counting_bloom) IS 'combine function of counting_bloom_agg';
+COMMENT ON FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg, and combine function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_final(counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -1259,84 +1255,80 @@ COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting
 
 CREATE AGGREGATE counting_bloom_agg(key int2, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_int2, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(int2, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int2, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key int4, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(int4, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int4, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key int8, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_int8, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(int8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int8, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key text, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_text, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(text, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type text, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key uuid, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_uuid, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(uuid, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type uuid, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key bytea, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_bytea, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(bytea, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type bytea, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key numeric, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_numeric, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(numeric, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type numeric, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key float8, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_float8, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(float8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type float8, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key date, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_date, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(date, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type date, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key timestamp, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_timestamp, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(timestamp, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamp, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_timestamptz, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_agg_combine,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(timestamptz, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
-
-CREATE FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg';
 
 CREATE AGGREGATE counting_bloom_sum_agg(filter counting_bloom) (
 	SFUNC = _counting_bloom_sum_agg_trans, STYPE = counting_bloom, SSPACE = 65536,

@@ -61,7 +61,6 @@
 #include "filter/fetch.h"
 #include "filter/io.h"
 #include "filter/setops.h"
-#include "filter/state.h"
 #include "func/call.h"
 #include "key/hash.h"
 
@@ -102,7 +101,7 @@ PG_FUNCTION_INFO_V1(_bloom_out);
 Datum
 _bloom_out(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_CSTRING(BloomToText(PG_GETARG_BLOOM_P(0)));
+	PG_RETURN_CSTRING(BloomToText(PG_GETARG_DATUM(0)));
 }
 
 /* The filter of the rest of a message. */
@@ -140,7 +139,7 @@ PG_FUNCTION_INFO_V1(_bloom_send);
 Datum
 _bloom_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_BLOOM_P(0)));
+	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_DATUM(0)));
 }
 
 /*
@@ -151,7 +150,7 @@ PG_FUNCTION_INFO_V1(_bloom_to_bytea);
 Datum
 _bloom_to_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_BLOOM_P(0)));
+	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_DATUM(0)));
 }
 
 /* The filter of the bytes in argument 0. */
@@ -436,22 +435,62 @@ counting_bloom_remove_all(PG_FUNCTION_ARGS)
 }
 
 /* ----------------------------------------------------------------
- *							ADD AND TELL
+ *							ADD, AND RETURN WHAT IS NEW
  * ----------------------------------------------------------------
  */
 
 /*
+ * The keys that the filter does not hold, each once, in their order.  Their
+ * hashes are ascending.
+ */
+static BloomArrayKeys
+OnlyFresh(const Bloom *filter, BloomArrayKeys keys)
+{
+	uint64		n = 0;
+	uint64		nfresh = 0;
+	uint64	   *distinct;
+	bool	   *taken;
+
+	for (uint64 i = 0; i < keys.nkeys; i++)
+	{
+		BloomCheckInterrupts(i);
+		if (BloomTestHash(filter, keys.hashes[i]))
+			continue;
+		keys.hashes[n] = keys.hashes[i];
+		keys.keys[n++] = keys.keys[i];
+	}
+
+	distinct = MemoryContextAllocHuge(CurrentMemoryContext,
+									  Max(n, 1) * sizeof(uint64));
+	taken = palloc0(Max(n, 1) * sizeof(bool));
+	memcpy(distinct, keys.hashes, n * sizeof(uint64));
+	keys.nkeys = BloomSortHashes(distinct, n);
+	for (uint64 i = 0; i < n; i++)
+	{
+		bool	   *is_taken = taken +
+			(BloomFindKey(distinct, keys.nkeys, keys.hashes[i]) - distinct);
+
+		BloomCheckInterrupts(i);
+		if (*is_taken)
+			continue;
+		*is_taken = true;
+		keys.keys[nfresh++] = keys.keys[i];
+	}
+	pfree(taken);
+	keys.hashes = distinct;
+	return keys;
+}
+
+/*
  * bloom_insert
- *		The filter with all elements of an array, and those that were new.
+ *		The filter with all elements of an array, and those that are new to it.
  */
 PG_FUNCTION_INFO_V1(bloom_insert);
 Datum
 bloom_insert(PG_FUNCTION_ARGS)
 {
 	const Bloom *filter;
-	const Bloom *result;
 	BloomArrayKeys keys;
-	uint64		nfresh = 0;
 	Datum		values[2];
 	bool		nulls[2] = {false};
 
@@ -467,29 +506,18 @@ bloom_insert(PG_FUNCTION_ARGS)
 	}
 
 	keys = BloomHashArrayArg(fcinfo, filter, BLOOM_TO_ADD);
-	result = filter;
 	if (keys.nkeys > 0)
 	{
-		Bloom	   *state;
-
 		BloomCheckHasShape(filter);
-		state = BloomStateNoteKeyType(BloomStateToTell(filter), &keys.key_type);
-		for (uint64 i = 0; i < keys.nkeys; i++)
-		{
-			bool		fresh;
-
-			BloomCheckInterrupts(i);
-			state = BloomStateAddAndTell(state, keys.hashes[i],
-										 BLOOM_TURN_INTO_BITS, &fresh);
-			if (fresh)
-				keys.keys[nfresh++] = keys.keys[i];
-		}
-		if (nfresh > 0)
-			result = BloomStatePublish(state);
+		BloomCheckKeyType(filter, &keys.key_type);
+		keys = OnlyFresh(filter, keys);
 	}
 
-	values[0] = PointerGetDatum(result);
-	values[1] = BloomMakeKeyArray(keys.element, keys.keys, nfresh);
+	values[1] = BloomMakeKeyArray(keys.element, keys.keys, keys.nkeys);
+	if (keys.nkeys > 0)
+		filter = BloomAddSorted(filter, keys.hashes, keys.nkeys,
+								&keys.key_type);
+	values[0] = PointerGetDatum(filter);
 	return BloomReturnRow(fcinfo, values, nulls);
 }
 

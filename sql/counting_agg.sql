@@ -94,13 +94,13 @@ SELECT counting_bloom_agg(i, 10, NULL) FROM generate_series(1, 3) AS i;
 SELECT counting_bloom_agg(point(i, i), 10, 0.01) FROM generate_series(1, 3) AS i;
 SELECT counting_bloom_sum_agg(counting_bloom_empty(i)) FROM generate_series(10, 1000, 500) AS i;
 SELECT _counting_bloom_agg_trans_int4(NULL, 1, 10, 0.01);
-SELECT _counting_bloom_agg_combine(f, f) FROM counting_parts;
+SELECT _counting_bloom_sum_agg_trans(f, f) FROM counting_parts;
 SELECT _counting_bloom_agg_final(f) FROM counting_parts;
 
 -- Whoever makes aggregates of these functions gets right answers or errors:
 -- values where states are expected, stored in every way, and the reverse.
 CREATE AGGREGATE pg_temp.sum_of_values(counting_bloom) (SFUNC = counting_bloom_sum, STYPE = counting_bloom, FINALFUNC = _counting_bloom_agg_final);
-CREATE AGGREGATE pg_temp.combined(counting_bloom) (SFUNC = _counting_bloom_agg_combine, STYPE = counting_bloom);
+CREATE AGGREGATE pg_temp.combined(counting_bloom) (SFUNC = _counting_bloom_sum_agg_trans, STYPE = counting_bloom);
 CREATE AGGREGATE pg_temp.state_of(int4, float8, float8) (SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom);
 CREATE AGGREGATE pg_temp.to_text(text, float8, float8) (SFUNC = _counting_bloom_agg_trans_text, STYPE = counting_bloom, FINALFUNC = _counting_bloom_agg_final,
 	INITCOND = 'AREFAAAAAACdAAAAAAAAAAAAAADoAwAAAAAAAHsUrkfheoQ/AAAAAAAAAAA=');
@@ -116,13 +116,16 @@ CREATE TEMPORARY TABLE hostile_compressed (LIKE hostile);
 ALTER TABLE hostile_compressed ALTER f SET STORAGE extended;
 INSERT INTO hostile_compressed SELECT name || ', compressed', f FROM hostile;
 INSERT INTO hostile SELECT * FROM hostile_compressed;
-SELECT name, f = f::text::counting_bloom AS by_text, f @> 1 AND 1 <@ f AS contains, counting_bloom_count(f, 1) AS count, counting_bloom_remove(f, 1) @> 1 AS removed,
+SELECT name, bytes::counting_bloom = f AS by_bytes, f @> 1 AND 1 <@ f AS contains, counting_bloom_count(f, 1) AS count, counting_bloom_remove(f, 1) @> 1 AS removed,
 	   counting_bloom_count(counting_bloom_add(f, 1), 1) AS added, (f + f) - f = f AS sums, f::bloom @> 1 AS cast, (counting_bloom_info(f)).keys,
 	   _counting_bloom_hash(f) = _counting_bloom_hash(f::bytea::counting_bloom) AS hash
-FROM hostile ORDER BY name COLLATE "C";
-SELECT name, counting_bloom_count(pg_temp.sum_of_values(f), 1) AS sum, counting_bloom_count(pg_temp.combined(f), 1) AS combined, counting_bloom_count(counting_bloom_sum_agg(f), 1) AS sum_agg
+FROM (SELECT name, f::text::counting_bloom AS f, f::bytea AS bytes FROM hostile) AS s ORDER BY name COLLATE "C";
+SELECT name, counting_bloom_count(pg_temp.sum_of_values(f::text::counting_bloom), 1) AS sum, counting_bloom_count(pg_temp.combined(f)::text::counting_bloom, 1) AS combined, counting_bloom_count(counting_bloom_sum_agg(f), 1) AS sum_agg
 FROM hostile, generate_series(1, 3) GROUP BY name ORDER BY name COLLATE "C";
-SELECT bool_and(f @> 1) AS running FROM (SELECT pg_temp.combined(f) OVER (ORDER BY name COLLATE "C") AS f FROM hostile WHERE name NOT LIKE 'large%') AS s;
+SELECT bool_and(f::text::counting_bloom @> 1) AS running FROM (SELECT pg_temp.combined(f) OVER (ORDER BY name COLLATE "C") AS f FROM hostile WHERE name NOT LIKE 'large%') AS s;
+-- fail: a state is no value
+SELECT f @> 1 FROM hostile WHERE name = 'state';
+SELECT counting_bloom_add(f, 1) FROM hostile WHERE name = 'large, compressed';
 SELECT pg_temp.to_text('a', 5, 0.5) @> 'a' AS of_a_value, counting_bloom_count(pg_temp.to_text(t, 5, 0.5), '7') AS thrice FROM keys;
 SELECT pg_temp.to_shapeless(1, 10, 0.01);
 

@@ -30,7 +30,7 @@ DECLARE
 	s text;
 	e text;
 BEGIN
-	FOREACH s IN ARRAY '{bloom_union,bloom_intersect,_bloom_union_agg_trans,_bloom_intersect_agg_trans,_bloom_agg_combine,_bloom_agg_collect_combine,pg_temp.first_filter}'::text[]
+	FOREACH s IN ARRAY '{bloom_union,bloom_intersect,_bloom_union_agg_trans,_bloom_intersect_agg_trans,_bloom_agg_collect_combine,pg_temp.first_filter}'::text[]
 	LOOP
 		FOREACH e IN ARRAY '{"",_bloom_agg_final,_bloom_agg_fit_final}'::text[]
 		LOOP
@@ -59,11 +59,11 @@ $$;
 CREATE TEMPORARY TABLE tried AS
 SELECT proname, form.name AS form, form.n, call.n AS call, pg_temp.try(format(call.query, proname, form.n)) AS result
 FROM pg_proc, forms AS form, (VALUES
-	(1, 'SELECT bloom_cardinality(pg_temp.%I(f)) FROM forms WHERE n = %s'),
-	(2, 'SELECT bloom_cardinality(pg_temp.%I(f)) FROM forms, generate_series(1, 3) WHERE n = %s'),
-	(3, 'SELECT string_agg(bloom_cardinality(w)::text, '','') FROM (SELECT pg_temp.%I(f) OVER (ORDER BY i) AS w FROM forms, generate_series(1, 3) AS i WHERE n = %s) AS s'),
-	(4, 'SELECT string_agg(bloom_cardinality(w)::text, '','') FROM (SELECT pg_temp.%I(f) OVER (ORDER BY i ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS w FROM forms, generate_series(1, 3) AS i WHERE n = %s) AS s'),
-	(5, 'SELECT string_agg(bloom_cardinality(w)::text, '','') FROM (SELECT pg_temp.%I(f) AS w FROM forms, generate_series(1, 3) AS i WHERE n = %s GROUP BY GROUPING SETS ((i), ())) AS s')
+	(1, 'SELECT bloom_cardinality(pg_temp.%I(f)::bytea::bloom) FROM forms WHERE n = %s'),
+	(2, 'SELECT bloom_cardinality(pg_temp.%I(f)::bytea::bloom) FROM forms, generate_series(1, 3) WHERE n = %s'),
+	(3, 'SELECT string_agg(bloom_cardinality(w::bytea::bloom)::text, '','') FROM (SELECT pg_temp.%I(f) OVER (ORDER BY i) AS w FROM forms, generate_series(1, 3) AS i WHERE n = %s) AS s'),
+	(4, 'SELECT string_agg(bloom_cardinality(w::bytea::bloom)::text, '','') FROM (SELECT pg_temp.%I(f) OVER (ORDER BY i ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS w FROM forms, generate_series(1, 3) AS i WHERE n = %s) AS s'),
+	(5, 'SELECT string_agg(bloom_cardinality(w::bytea::bloom)::text, '','') FROM (SELECT pg_temp.%I(f) AS w FROM forms, generate_series(1, 3) AS i WHERE n = %s GROUP BY GROUPING SETS ((i), ())) AS s')
 ) AS call (n, query)
 WHERE pronamespace = pg_my_temp_schema() AND prokind = 'a';
 SELECT count(*) AS tried, count(*) FILTER (WHERE result LIKE 'XX%') AS internal_errors FROM tried;
@@ -89,25 +89,54 @@ GROUP BY n, name ORDER BY n;
 -- fail: no shape
 SELECT bloom_agg(i, f) FROM forms, generate_series(1, 3) AS i WHERE n = 1;
 
--- States that were kept by an aggregate without a final function, stored, and
--- used again as values and as states.
+-- States that were kept by an aggregate without a final function, and stored:
+-- they are values by their text and bytes, and states for other aggregates.
 CREATE AGGREGATE pg_temp.kept(int) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom);
 CREATE AGGREGATE pg_temp.kept(int, float8, float8) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom);
 CREATE TEMPORARY TABLE states AS
 SELECT n, pg_temp.kept(i) AS own, pg_temp.kept(i, 1000, 0.01) AS fixed
 FROM (VALUES (1), (6), (7), (50), (60), (5000), (8000), (30000), (200000)) AS v (n), generate_series(1, 200000) AS i
 WHERE i <= n GROUP BY n;
-SELECT n, bloom_cardinality(own) = n AS own, own = bloom_union(own, own) AS itself, own::text::bloom = own AS by_text,
-	   own::bytea::bloom = own AS by_bytes, fixed::text::bloom = fixed AS fixed_by_text,
-	   bloom_contains_all(own, ARRAY[1, n]) AND bloom_contains_all(fixed, ARRAY[1, n]) AS found
-FROM states ORDER BY n;
-SELECT bloom_cardinality(bloom_union_agg(own)) AS own, bloom_cardinality(bloom_intersect_agg(own)) AS own_in_all,
-	   bloom_union_agg(fixed) = max_fixed AS fixed
-FROM states, (SELECT fixed AS max_fixed FROM states ORDER BY n DESC LIMIT 1) AS m GROUP BY max_fixed;
+CREATE TEMPORARY TABLE finished AS SELECT n, own::text::bloom AS own, fixed::bytea::bloom AS fixed FROM states;
+SELECT n, bloom_cardinality(f.own) = n AS own, s.own::bytea::bloom = f.own AS by_bytes, s.fixed::text::bloom = f.fixed AS fixed_by_text,
+	   bloom_contains_all(f.own, ARRAY[1, n]) AND bloom_contains_all(f.fixed, ARRAY[1, n]) AS found
+FROM states AS s JOIN finished AS f USING (n) ORDER BY n;
+SELECT bloom_cardinality(bloom_union_agg(s.own)) AS own, bloom_cardinality(bloom_intersect_agg(f.own)) AS own_in_all,
+	   bloom_union_agg(s.fixed) = (SELECT fixed FROM finished ORDER BY n DESC LIMIT 1) AS fixed
+FROM states AS s JOIN finished AS f USING (n);
 SELECT n, bloom_cardinality(w) AS keys, w @> n AS found
 FROM (SELECT n, bloom_union_agg(own) OVER (ORDER BY n) AS w FROM states) AS s ORDER BY n;
 SELECT n, bloom_agg(i, fixed) @> 77 AS into_fixed, (bloom_insert(own, '{1,-1}'::int[])).fresh AS fresh
-FROM states, generate_series(70, 80) AS i GROUP BY n, own ORDER BY n;
+FROM finished, generate_series(70, 80) AS i GROUP BY n, own ORDER BY n;
+-- whatever else is done with them is refused, however they are stored
+ALTER TABLE states ADD COLUMN packed bloom, ADD COLUMN compressed bloom;
+ALTER TABLE states ALTER compressed SET STORAGE extended;
+UPDATE states SET packed = own, compressed = fixed;
+SELECT call, array_agg(DISTINCT pg_temp.try(format('SELECT %s FROM states WHERE n = %s', replace(call, 'f', f), n))) AS results, count(*)
+FROM states, (VALUES ('own'), ('fixed'), ('packed'), ('compressed')) AS c (f),
+	 (VALUES ('f @> 1'), ('bloom_contains_any(f, ''{1}''::int[])'), ('bloom_add(f, 1)'), ('bloom_cardinality(f)'), ('bloom_is_empty(f)'),
+			 ('f = f'), ('bloom_union(f, f)'), ('bloom_agg(1, f)'), ('bloom_intersect_agg(f)')) AS v (call)
+GROUP BY call ORDER BY call COLLATE "C";
+
+-- Partial states of every size into states of every size: hashes that wait in
+-- either, lists that are appended, merged, or turned into bits, with and
+-- without counts.  The result is what the values of both make.
+CREATE AGGREGATE pg_temp.kept_counts(int, float8, float8) (SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom);
+CREATE TEMPORARY TABLE parts AS
+SELECT n, c, pg_temp.kept(k, c, 0.01) AS state, bloom_agg(k, c, 0.01) AS value,
+	   pg_temp.kept_counts(k, c, 0.01) AS counted_state, counting_bloom_agg(k, c, 0.01) AS counted_value
+FROM (VALUES (1), (8), (9), (30), (500), (3000), (20000)) AS v (n), (VALUES (1000), (20000), (1e6)) AS w (c),
+	 LATERAL (SELECT (i * n / 7) % (n + n / 5 + 1) AS k FROM generate_series(1, n) AS i) AS keys
+GROUP BY n, c;
+SET client_min_messages = error;	-- more keys than the capacity
+SELECT count(*) AS pairs,
+	   count(*) FILTER (WHERE (SELECT bloom_union_agg(f ORDER BY o) FROM (VALUES (1, a.state), (2, b.state)) AS v (o, f)) <> a.value | b.value) AS differ,
+	   count(*) FILTER (WHERE (SELECT bloom_union_agg(f ORDER BY o) FROM (VALUES (1, a.value), (2, b.state)) AS v (o, f)) <> a.value | b.value) AS into_value_differ,
+	   count(*) FILTER (WHERE (SELECT counting_bloom_sum_agg(f ORDER BY o) FROM (VALUES (1, a.counted_state), (2, b.counted_state)) AS v (o, f)) <> a.counted_value + b.counted_value) AS counted_differ,
+	   count(*) FILTER (WHERE (SELECT counting_bloom_sum_agg(f ORDER BY o) FROM (VALUES (1, a.counted_state), (2, b.counted_value)) AS v (o, f)) <> a.counted_value + b.counted_value) AS counted_of_value_differ
+FROM parts AS a JOIN parts AS b USING (c);
+RESET client_min_messages;
+DROP TABLE parts;
 
 -- By hand, no transition, combine or final function does anything.
 SELECT count(*) > 40 AS many, count(*) FILTER (WHERE result <> '55000') AS not_refused

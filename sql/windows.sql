@@ -14,8 +14,8 @@ FROM (SELECT i, count(*) OVER w AS n, bloom_agg(i) OVER w AS own,
 	  FROM generate_series(1, 200) AS i
 	  WINDOW w AS (ORDER BY i)) AS s;
 
--- A window that fills a table of hashes between two results, again and again:
--- each result makes room in the batch, but none in the table.  All forms.
+-- A window whose state grows between two results, again and again:
+-- each result flushes the batch in place.  All forms.
 SELECT count(*) AS rows, bool_and((bloom_info(own)).capacity = i) AS own,
 	   bool_and(bloom_cardinality(fixed) = i AND fixed @> i) AS fixed,
 	   bool_and(bloom_cardinality(into_filter) = i AND into_filter @> i) AS into_filter,
@@ -35,7 +35,7 @@ FROM (SELECT i, count(*) OVER w AS n, bloom_agg(i, 100000, 0.01) OVER w AS f
 	  WINDOW w AS (ORDER BY i ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING)) AS s;
 
 -- Results of earlier rows stay as they were, and no key is lost, when the
--- state turns from a small table into a large one, into bits, and when it is
+-- state turns from a small list into a large one, into bits, and when it is
 -- large enough that hashes wait in it (from 512 kB on).
 CREATE FUNCTION pg_temp.running(first int, step int, steps int, capacity bigint)
 RETURNS TABLE (n int, representation text, keys_lost bigint, as_at_once boolean) LANGUAGE sql AS
@@ -59,7 +59,7 @@ $$;
 SELECT * FROM pg_temp.running(140, 5, 6, 1000);
 -- 100,000 words; 16 hashes wait
 SELECT * FROM pg_temp.running(99980, 9, 6, 640000);
--- a table that grows while hashes wait
+-- a list that grows while hashes wait
 SELECT count(*) AS results, sum(keys_lost) AS keys_lost, bool_and(as_at_once) AS as_at_once
 FROM pg_temp.running(52420, 7, 3, 10000000);
 SELECT count(*) AS results, sum(keys_lost) AS keys_lost, bool_and(as_at_once) AS as_at_once

@@ -76,8 +76,6 @@ typedef enum BloomRepresentation
 {
 	BLOOM_KEYS = 1,				/* sorted distinct hashes */
 	BLOOM_BITS = 2,				/* bit array */
-	BLOOM_TABLE = 3,			/* hash table; only in a state */
-	BLOOM_LIST = 4,				/* sorted hashes, and others; only in a state */
 	BLOOM_COUNTED_KEYS = BLOOM_COUNTING | BLOOM_KEYS,
 	BLOOM_COUNTERS = BLOOM_COUNTING | BLOOM_BITS
 } BloomRepresentation;

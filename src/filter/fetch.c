@@ -34,9 +34,7 @@
 
 #include "filter/fetch.h"
 #include "filter/statement.h"
-#include "filter/state.h"
 #include "filter/toast.h"
-#include "filter/counting_state.h"
 
 /* Filters that a statement remembers */
 #define CACHE_ENTRIES		128
@@ -99,21 +97,25 @@ BloomFetchState(Datum datum)
 
 /*
  * BloomFetch
- *		The whole filter, as a value.
+ *		The whole filter, which is a value.
  *
- * Partial states get here when a distributed engine sends them by the type's
- * output function, or from an aggregate that somebody has made of our
- * transition functions and no final one.
+ * An aggregate that somebody has made of our transition functions without a
+ * final function returns its state.
  */
 const Bloom *
 BloomFetch(Datum datum)
 {
 	const Bloom *filter = BloomFetchState(datum);
 
-	if (unlikely(!BloomIsPublic(filter)))
-		return BloomKindOf(filter) == BLOOM_COUNTING ?
-			BloomCountingStatePublish(filter) :
-			BloomStatePublish(BloomCopy(filter));
+	if (unlikely(!BloomIsValue(filter)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot use the state of an aggregate as a %s",
+						BloomKindName(BloomKindOf(filter))),
+				 errdetail("It is the result of an aggregate that has no final function."),
+				 errhint("Convert it by its text, filter::text::%s, or combine such states with %s.",
+						 BloomKindOf(filter) == BLOOM_COUNTING ? "counting_bloom" : "bloom",
+						 BloomKindOf(filter) == BLOOM_COUNTING ? "counting_bloom_sum_agg" : "bloom_union_agg")));
 	return filter;
 }
 
@@ -189,7 +191,7 @@ BloomFetchHeader(Datum datum)
 	if (!BloomIsSliceable(datum))
 		return BloomFetch(datum);
 	header = FetchHeader(CurrentMemoryContext, datum);
-	return BloomIsPublic(header) ? header : BloomFetch(datum);
+	return BloomIsValue(header) ? header : BloomFetch(datum);
 }
 
 /*
@@ -307,7 +309,7 @@ static bool
 IsWorthWhole(const CacheEntry *entry, Size size)
 {
 	return size <= SMALL_FILTER_BYTES ||
-		!BloomIsPublic(entry->header) ||
+		!BloomIsValue(entry->header) ||
 		entry->slices * SLICE_COST >= size / TOAST_MAX_CHUNK_SIZE;
 }
 
@@ -374,7 +376,7 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 		SET_VARSIZE(filter, VARHDRSZ + VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
 		memcpy(VARDATA(filter), VARDATA_SHORT(value),
 			   VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
-		if (BloomIsPublic(filter))
+		if (BloomIsValue(filter))
 		{
 			probe->header = filter;
 			probe->is_whole = true;

@@ -65,7 +65,7 @@ BloomProbeBegin(BloomProbe *probe, Datum datum, uint64 nkeys,
 	const Bloom *filter = (const Bloom *) DatumGetPointer(datum);
 
 	probe->context = context;
-	if (likely(VARATT_IS_4B_U(filter) && BloomIsPublic(filter)))
+	if (likely(VARATT_IS_4B_U(filter) && BloomIsValue(filter)))
 	{
 		probe->header = filter;
 		probe->is_whole = true;

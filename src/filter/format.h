@@ -32,9 +32,8 @@ typedef struct BloomShape
 /* A capacity is at most 2^53: from there on, not every number is a float8 */
 #define BLOOM_MAX_CAPACITY		9007199254740992.0
 
-/* Is this a value, or a state that only filter/state.c understands? */
-#define BLOOM_NOT_A_STATE		BLOOM_VERSION
-#define BloomIsPublic(filter)	((filter)->version == BLOOM_NOT_A_STATE)
+/* Is this a value, or an aggregate's state (filter/state.c)? */
+#define BloomIsValue(filter)	((filter)->version == BLOOM_VERSION)
 
 /* How messages call a filter of each kind */
 static inline const char *

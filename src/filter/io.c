@@ -14,7 +14,9 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
+#include "filter/fetch.h"
 #include "filter/io.h"
+#include "filter/state.h"
 
 static const char *
 KindType(BloomKind kind)
@@ -146,12 +148,26 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 }
 
 /*
+ * What leaves the server is a value, also where a distributed engine sends an
+ * aggregate's partial state.
+ */
+static const Bloom *
+FetchToSend(Datum datum)
+{
+	const Bloom *filter = BloomFetchState(datum);
+
+	return BloomIsValue(filter) ? filter :
+		BloomStateToValue(BloomStateFrom(filter), true);
+}
+
+/*
  * BloomToText
  *		A type's output.
  */
 char *
-BloomToText(const Bloom *filter)
+BloomToText(Datum datum)
 {
+	const Bloom *filter = FetchToSend(datum);
 	Size		len = BloomEncodedSize(filter);
 	uint8	   *bytes = palloc(len);
 	char	   *text;
@@ -187,8 +203,9 @@ BloomFromBytes(const void *bytes, Size len, BloomKind kind)
  *		The bytes of a filter: binary output, and the cast to bytea.
  */
 bytea *
-BloomToBytea(const Bloom *filter)
+BloomToBytea(Datum datum)
 {
+	const Bloom *filter = FetchToSend(datum);
 	Size		len = BloomEncodedSize(filter);
 	bytea	   *bytes = palloc(VARHDRSZ + len);
 

@@ -14,7 +14,7 @@
 
 extern Datum BloomFromText(FunctionCallInfo fcinfo, BloomKind kind);
 extern Datum BloomFromBytes(const void *bytes, Size len, BloomKind kind);
-extern char *BloomToText(const Bloom *filter);
-extern bytea *BloomToBytea(const Bloom *filter);
+extern char *BloomToText(Datum datum);
+extern bytea *BloomToBytea(Datum datum);
 
 #endif							/* BLOOM_IO_H */

@@ -3,60 +3,38 @@
  * filter/state.c
  *		A filter that is changed in place: an aggregate's transition state.
  *
- * The state is a flat varlena of type bloom, neither "internal" nor an
- * expanded object.  An internal state would keep distributed engines from
- * aggregating in parts; an expanded object per group owns a memory context,
- * and a hash aggregate that walks all of them for each new group takes
- * quadratic time.
+ * Invariants (AssertCheckState)
+ * -----------------------------
  *
- * nodeAgg.c gives the rules.  A transition function that returns the pointer
- * that it got has changed the state in place, and costs nothing.  Anything
- * else it returns is copied into the aggregate's context, and the old state
- * is freed; so a larger state is allocated in the current, short-lived
- * context, and growing by doubling makes that rare.
+ * - A state is a flat varlena of type bloom or counting_bloom, whose version
+ *	 is BLOOM_STATE.  It is never taken for a value, and a value is never
+ *	 changed: where a value is passed for a state, a state is made of it.
+ * - It has the header and the representation of a value, content, a batch of
+ *	 hashes that wait, and a tail that counts them.
+ * - Keys form: "count" distinct hashes, ascending, with their counts if they
+ *	 are counted.  All other room is the batch.
+ * - Bits form: the bits or counters, which are not counted in "count".
+ * - The batch has room for at least one more hash.  So adding a key is to
+ *	 append its hash, and who fills the batch flushes it.
  *
- * A very large state cannot afford to exist three times while it is copied.
- * Such a state is owned: its memory is known to be ours, and growing is a
- * reallocation.  func/agg.c has the handle by which nodeAgg.c knows it.
+ * A flush sorts the batch and merges it into the keys, or sets its bits.  If
+ * there are then as many keys as values in keys form can hold, the state turns
+ * into bits.  So n keys take n log n time, whichever they are: nobody can
+ * choose bad ones.  A batch of bits has the processor wait for many cache
+ * misses at a time; between rows, it would wait for each.
  *
- * What a state is
- * ---------------
+ * Memory
+ * ------
  *
- * A value has the version of the format, a state has BLOOM_STATE.  It is the
- * header and the name of the key type as in a value, content, a batch, and a
- * tail with fields of its own.  AssertCheckState has the invariant, and every
- * function here that changes a state ends with it.  No state is ever a value,
- * nor is a value changed: where a value is given for a state, a state is made
- * of it.
+ * A state is neither "internal", which would keep distributed engines from
+ * aggregating in parts, nor an expanded object, since a hash aggregate walks
+ * all memory contexts for each new group.  nodeAgg.c copies a state at another
+ * address than before into the aggregate's context, and frees the old one.  So
+ * a larger state is allocated in the current, short-lived context, and growing
+ * in proportion to the size makes that rare.
  *
- * There are three kinds:
- *
- *		table	an open-addressing table of entries (bits/table.h), without a
- *				batch.  "count" is exact, and at least a fifth of the slots is
- *				free (while a key is added, all but one of these).  It can tell
- *				whether a key is new.
- *		list	"count" distinct hashes, ascending, and all other room is the
- *				batch.
- *		bits	the bit array, whose bits are not counted, with a batch where
- *				it is larger than the nearest cache.
- *
- * Keys are collected in a table while it is small, since that is fast where
- * many rows have few different keys.  Later, to look for each key is to wait
- * for memory.  So from then on, hashes are only appended to the batch behind a
- * list, and when there is no more room, they are sorted and merged into it.
- * That takes no time that depends on the keys, so that nobody can choose bad
- * ones, and it makes one list of two partial states by reading them.  A state
- * that has to tell of each key whether it is new stays a table.
- *
- * The switch to bits comes at the same number of keys as in values.  Bits
- * that are larger than the caches have a batch as well: in one loop, the
- * processor waits for many cache misses at a time; between rows, it would
- * wait for each.
- *
- * There is always room for one more hash in a batch, or else in the table, so
- * that adding needs no check beforehand; whoever takes the last room makes
- * more.  A final function can make no room, and so takes none: it settles what
- * is in the batch only where there is room for it, which is in lists and bits.
+ * A very large state is owned: its memory is known to be ours, and growing is
+ * a reallocation (func/agg_large.c).
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -66,23 +44,21 @@
 
 #include "utils/memutils.h"
 
+#include "bits/interrupts.h"
 #include "bits/sort.h"
+#include "filter/counting_ops.h"
 #include "filter/state.h"
 
-/* The first table, with its header and tail: 8 slots, for 6 keys */
-#define INITIAL_STATE_SIZE		128
+/* The smallest state, and the largest for which the server rounds up */
+#define MIN_STATE_SIZE			128
+#define MAX_ROUNDED_SIZE		8192
 
-/* The largest table of a state that need not tell */
-#define MAX_TABLE_SLOTS			8192
+/* The smallest batch of a list that has keys already */
+#define MIN_BATCH				12
 
-/* The smallest batch of a list */
-#define MIN_LIST_BATCH			16384
-
-/* Bits from this size on get a batch */
+/* Bits from this size on have a large batch, and then also prefetch */
 #define BATCH_FROM_SIZE			(8 * 1024)
-
-/* Bits from this size on are asked for before they are needed */
-#define PREFETCH_FROM_SIZE		(4 * 1024 * 1024)
+#define PREFETCH_FROM_SIZE		(2 * 1024 * 1024)
 
 /* Most keys of an aggregate that makes its shape at the end */
 #define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
@@ -111,7 +87,37 @@ BloomShapeForCollecting(double fp_prob)
  * ----------------------------------------------------------------
  */
 
-/* The size of a state like this with so many words and such a batch. */
+static inline bool
+IsCounted(const Bloom *filter)
+{
+	return BloomKindOf(filter) == BLOOM_COUNTING;
+}
+
+/* The words of n keys, with their counts if they are counted. */
+static inline uint64
+KeyWords(const Bloom *like, uint64 nkeys)
+{
+	return IsCounted(like) ?
+		nkeys + BloomCountBytes(nkeys) / sizeof(uint64) : nkeys;
+}
+
+/* The words of bits or counters. */
+static inline uint64
+BitWords(const Bloom *like)
+{
+	return (IsCounted(like) ? BloomCounterBytes(like) : BloomBitBytes(like)) /
+		sizeof(uint64);
+}
+
+/* The words of a state's or value's content. */
+static inline uint64
+ContentWords(const Bloom *filter)
+{
+	return BloomIsKeys(filter) ? KeyWords(filter, filter->count) :
+		BitWords(filter);
+}
+
+/* The size of a state with this content and batch. */
 static inline Size
 SizeOf(const Bloom *like, uint64 words, uint64 batch)
 {
@@ -119,66 +125,46 @@ SizeOf(const Bloom *like, uint64 words, uint64 batch)
 		sizeof(BloomStateTail);
 }
 
-/* The words of a state's content: slots, hashes of the list, or bits / 64. */
-static inline uint64
-WordsOf(const Bloom *state)
-{
-	return (VARSIZE(state) - SizeOf(state, 0, 0)) / sizeof(uint64) -
-		BloomStateTailOf(state)->batch;
-}
-
 static inline uint64 *
 BatchOf(const Bloom *state)
 {
-	return BloomKeyData(unconstify(Bloom *, state)) + WordsOf(state);
+	return BloomKeyData(unconstify(Bloom *, state)) + ContentWords(state);
+}
+
+/* The keys of a state or value in keys form; counts is NULL if not counted. */
+static BloomCountedKeys
+KeysOf(const Bloom *filter)
+{
+	BloomCountedKeys keys = BloomCountedKeysOf(filter);
+
+	if (!IsCounted(filter))
+		keys.counts = NULL;
+	return keys;
 }
 
 #ifdef USE_ASSERT_CHECKING
-/* How many words the content may have for all of them to be looked at */
-#define CHECKED_WORDS	1024
+/* How many keys are looked at */
+#define CHECKED_KEYS	1024
 
-/*
- * AssertCheckState
- *		What is true of every state between two calls.
- */
-void
+static void
 AssertCheckState(const Bloom *state)
 {
 	const BloomStateTail *tail = BloomStateTailOf(state);
-	const uint64 *content = BloomKeyData(state);
-	uint64		words = WordsOf(state);
-	uint64		held = 0;
+	const uint64 *keys = BloomKeyData(state);
 
 	Assert(state->version == BLOOM_STATE);
 	Assert(BloomHasShape(state));
-	Assert(VARSIZE(state) == SizeOf(state, words, tail->batch));
-	Assert(tail->batch == 0 || tail->waiting < tail->batch);
-	Assert(tail->batch > 0 || tail->waiting == 0);
-
-	switch (state->representation)
+	Assert(BloomIsKeys(state) || BloomIsBits(state));
+	Assert(VARSIZE(state) == SizeOf(state, ContentWords(state), tail->batch));
+	Assert(tail->waiting < tail->batch);
+	for (uint64 i = 0; BloomIsKeys(state) && i < Min(state->count, CHECKED_KEYS); i++)
 	{
-		case BLOOM_TABLE:
-			Assert(tail->batch == 0);
-			Assert((tail->secret == 0) == (words <= BLOOM_TABLE_SMALL));
-			Assert(tail->secret == 0 || (tail->secret & 1) == 1);
-			Assert(state->count <= BloomTableRoom(words));
-			for (uint64 i = 0; i < words && words <= CHECKED_WORDS; i++)
-				held += content[i] != 0;
-			Assert(words > CHECKED_WORDS || held == state->count);
-			break;
-		case BLOOM_LIST:
-			Assert(words == state->count);
-			Assert(tail->batch > 0);
-			for (uint64 i = 1; i < Min(words, CHECKED_WORDS); i++)
-				Assert(content[i - 1] < content[i]);
-			break;
-		case BLOOM_BITS:
-			Assert(words == state->words);
-			break;
-		default:
-			Assert(false);
+		Assert(i == 0 || keys[i - 1] < keys[i]);
+		Assert(!IsCounted(state) || BloomGetCounter(BloomCountData(state), i) > 0);
 	}
 }
+#else
+#define AssertCheckState(state)	((void) 0)
 #endif
 
 /* ----------------------------------------------------------------
@@ -187,131 +173,61 @@ AssertCheckState(const Bloom *state)
  */
 
 /*
- * A state with so many words of content, all zero, and such a batch.
- */
-static Bloom *
-MakeState(const Bloom *like, BloomRepresentation representation,
-		  uint64 words, uint64 batch)
-{
-	Size		size = SizeOf(like, words, batch);
-	Bloom	   *state = BloomAllocate(CurrentMemoryContext, size);
-	Size		prefix = BloomPrefixSize(like);
-
-	memcpy(state, like, prefix);
-	memset((char *) state + prefix, 0, words * sizeof(uint64));
-	SET_VARSIZE(state, size);
-	state->version = BLOOM_STATE;
-	state->representation = representation;
-	state->count = 0;
-	memset(BloomStateTailOf(state), 0, sizeof(BloomStateTail));
-	BloomStateTailOf(state)->batch = batch;
-	return state;
-}
-
-/*
- * A new secret: an odd number that nobody knows.
- *
- * Each table has its own.  With one for all, the entries of one table would
- * come in the order in which they crowd another.
- */
-static uint64
-MakeSecret(void)
-{
-	static uint64 generator = 0;
-	uint64		secret;
-
-	if (unlikely(generator == 0) &&
-		!pg_strong_random(&generator, sizeof(generator)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-
-	/* a step of splitmix64 */
-	generator += UINT64CONST(0x9e3779b97f4a7c15);
-	secret = generator;
-	secret = (secret ^ (secret >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
-	secret = (secret ^ (secret >> 27)) * UINT64CONST(0x94d049bb133111eb);
-	return (secret ^ (secret >> 31)) | 1;
-}
-
-/* How many slots has a table for more than so many keys? */
-static uint64
-SlotsFor(const Bloom *like, uint64 nkeys)
-{
-	Size		size = INITIAL_STATE_SIZE;
-	uint64		slots;
-
-	/* sizes that waste nothing in the server's allocator */
-	do
-	{
-		slots = (Max(size, SizeOf(like, 8, 0)) - SizeOf(like, 0, 0)) / sizeof(uint64);
-		size *= 2;
-	} while (BloomTableRoom(slots) <= nkeys);
-
-	/* more keys than a filter's words will not be in a table for long */
-	if (slots > BLOOM_TABLE_SMALL && nkeys < like->words)
-		slots = Min(slots, Max((uint64) like->words / 4 * 5 + 10,
-							   BLOOM_TABLE_SMALL + 1));
-	return slots;
-}
-
-/* An empty table with room for more than so many keys. */
-static Bloom *
-MakeTable(const Bloom *like, uint64 nkeys)
-{
-	uint64		slots = SlotsFor(like, nkeys);
-	Bloom	   *state = MakeState(like, BLOOM_TABLE, slots, 0);
-
-	if (slots > BLOOM_TABLE_SMALL)
-		BloomStateTailOf(state)->secret = MakeSecret();
-	return state;
-}
-
-/*
- * How large a batch has a list?
+ * How large a batch has a list of n keys?
  *
  * A batch that is nearly as large as the list makes merging cheap.  Much more
  * than the filter's words will not be in a list.
  */
 static uint64
-ListBatchFor(const Bloom *list, uint64 count)
+BatchFor(const Bloom *like, uint64 nkeys)
 {
-	uint64		most = (uint64) list->words + list->words / 16;
-	uint64		batch = count / 4 * 3;
+	uint64		most = (uint64) like->words + like->words / 16;
+	uint64		batch = Min(Max(nkeys / 4 * 3, nkeys > 0 ? MIN_BATCH : 1),
+							most - Min(most, nkeys));
+	uint64		words = KeyWords(like, nkeys);
+	Size		size = MIN_STATE_SIZE;
 
-	batch = Min(batch, most - Min(most, count));
-	return Max(batch, MIN_LIST_BATCH);
+	/* fill the chunk that the server's allocator makes */
+	while (size < SizeOf(like, words, Max(batch, 1)))
+		size *= 2;
+	if (size <= MAX_ROUNDED_SIZE)
+		batch = (size - SizeOf(like, words, 0)) / sizeof(uint64);
+	return batch;
 }
 
-/* An empty list, with room for so many hashes and a batch. */
+/*
+ * A state of the shape and kind of another filter, with room for n keys, which
+ * the caller fills in, or with bits, all zero.
+ */
 static Bloom *
-MakeList(const Bloom *like, uint64 count)
+MakeState(const Bloom *like, BloomRepresentation form, uint64 nkeys,
+		  uint64 batch)
 {
-	Bloom	   *state = MakeState(like, BLOOM_LIST, 0,
-								  count + ListBatchFor(like, count));
+	uint64		words = form == BLOOM_KEYS ? KeyWords(like, nkeys) : BitWords(like);
+	Size		size = SizeOf(like, words, batch);
+	Bloom	   *state = BloomAllocate(CurrentMemoryContext, size);
 
+	memcpy(state, like, BloomPrefixSize(like));
+	if (form == BLOOM_BITS)
+		memset(BloomKeyData(state), 0, words * sizeof(uint64));
+	SET_VARSIZE(state, size);
+	state->version = BLOOM_STATE;
+	state->representation = BloomKindOf(like) | form;
+	state->count = nkeys;
+	BloomStateTailOf(state)->waiting = 0;
+	BloomStateTailOf(state)->batch = batch;
+	BloomStateTailOf(state)->is_owned = false;
 	return state;
 }
 
-/* So many of the hashes at the beginning of a list's room are in the list. */
-static void
-SetListCount(Bloom *list, uint64 count)
-{
-	BloomStateTail *tail = BloomStateTailOf(list);
-
-	tail->batch = WordsOf(list) + tail->batch - count;
-	list->count = count;
-}
-
-/* A state in bits form, without a bit. */
 static Bloom *
 MakeBits(const Bloom *like)
 {
-	Size		nbytes = BloomBitBytes(like);
-	uint64		batch = nbytes < BATCH_FROM_SIZE ? 0 :
+	Size		nbytes = BitWords(like) * sizeof(uint64);
+	uint64		batch = nbytes < BATCH_FROM_SIZE ? 8 :
 	Max(64, Min(nbytes / 1024, 2048));
 
-	return MakeState(like, BLOOM_BITS, like->words, batch);
+	return MakeState(like, BLOOM_BITS, 0, batch);
 }
 
 /*
@@ -319,10 +235,11 @@ MakeBits(const Bloom *like)
  *		An empty state of this shape.
  */
 Bloom *
-BloomStateMake(const BloomShape *shape)
+BloomStateMake(const BloomShape *shape, BloomKind kind)
 {
-	Bloom	   *empty = BloomMakeEmpty(shape);
-	Bloom	   *state = MakeTable(empty, 0);
+	BloomKeyType none = {0};
+	Bloom	   *empty = BloomMake(shape, &none, kind | BLOOM_KEYS, 0);
+	Bloom	   *state = MakeState(empty, BLOOM_KEYS, 0, BatchFor(empty, 0));
 
 	pfree(empty);
 	AssertCheckState(state);
@@ -330,139 +247,43 @@ BloomStateMake(const BloomShape *shape)
 }
 
 /*
- * Put hashes into a table that has room for them.
- */
-static void
-PutIntoTable(Bloom *table, const uint64 *hashes, uint64 nhashes)
-{
-	uint64		secret = BloomStateTailOf(table)->secret;
-	uint64		slots = WordsOf(table);
-	uint64	   *content = BloomKeyData(table);
-
-	for (uint64 i = 0; i < nhashes; i++)
-	{
-		BloomCheckInterrupts(i);
-		table->count += BloomTableInsert(content, slots,
-										 BloomTableEntry(secret, hashes[i]));
-	}
-}
-
-/*
- * The hashes of a table, in any order.
- */
-static void
-HashesOfTable(const Bloom *table, uint64 *out)
-{
-	const uint64 *content = BloomKeyData(table);
-	uint64		inverse = BloomTableInverse(BloomStateTailOf(table)->secret);
-	uint64		slots = WordsOf(table);
-
-	for (uint64 i = 0; i < slots; i++)
-	{
-		BloomCheckInterrupts(i);
-		if (content[i] != 0)
-			*out++ = BloomTableHash(inverse, content[i]);
-	}
-}
-
-/*
- * The hashes of a table, ascending.
- */
-static void
-SortedHashesOfTable(const Bloom *table, uint64 *out)
-{
-	uint64	   *scratch;
-
-	if (BloomStateTailOf(table)->secret == 0)
-	{
-		(void) BloomTableSorted(BloomKeyData(table), WordsOf(table), out);
-		return;
-	}
-	scratch = MemoryContextAllocHuge(CurrentMemoryContext,
-									 table->count * sizeof(uint64));
-	HashesOfTable(table, scratch);
-	(void) BloomSortDistinct(scratch, out, table->count, true);
-	pfree(scratch);
-}
-
-/* A table or a list of a filter in keys form. */
-static Bloom *
-StateFromKeys(const Bloom *filter, bool tell)
-{
-	Bloom	   *state;
-
-	if (tell || BloomTableRoom(MAX_TABLE_SLOTS) > filter->count)
-	{
-		state = MakeTable(filter, filter->count);
-		PutIntoTable(state, BloomKeyData(filter), filter->count);
-	}
-	else
-	{
-		state = MakeList(filter, filter->count);
-		memcpy(BloomKeyData(state), BloomKeyData(filter),
-			   filter->count * sizeof(uint64));
-		SetListCount(state, filter->count);
-	}
-	return state;
-}
-
-/*
- * A state with the content of a value, which stays as it is.
- */
-static Bloom *
-StateFromValue(const Bloom *filter, bool tell)
-{
-	Bloom	   *state;
-
-	BloomCheckHasShape(filter);
-	if (BloomIsBits(filter))
-	{
-		state = MakeBits(filter);
-		memcpy(BloomKeyData(state), BloomKeyData(filter), BloomBitBytes(filter));
-	}
-	else
-		state = StateFromKeys(filter, tell);
-	AssertCheckState(state);
-	return state;
-}
-
-/*
  * BloomStateFrom
- *		A state with the content of a filter, which stays as it is.
+ *		A state with the content of a value or state, which stays as it is.
  */
 Bloom *
 BloomStateFrom(const Bloom *filter)
 {
 	Bloom	   *state;
 
-	if (BloomIsPublic(filter))
-		return StateFromValue(filter, false);
-
-	state = BloomCopy(filter);
-	BloomStateTailOf(state)->is_owned = false;
+	if (BloomIsValue(filter))
+	{
+		BloomCheckHasShape(filter);
+		state = BloomIsBits(filter) ? MakeBits(filter) :
+			MakeState(filter, BLOOM_KEYS, filter->count,
+					  BatchFor(filter, filter->count));
+		memcpy(BloomKeyData(state), BloomKeyData(filter),
+			   ContentWords(filter) * sizeof(uint64));
+	}
+	else
+	{
+		state = BloomCopy(filter);
+		BloomStateTailOf(state)->is_owned = false;
+	}
+	AssertCheckState(state);
 	return state;
 }
 
 /*
- * BloomStateToTell
- *		A state that can tell whether a key is new, with the content of a value.
- */
-Bloom *
-BloomStateToTell(const Bloom *filter)
-{
-	return StateFromValue(filter, true);
-}
-
-/*
  * BloomStateOwn
- *		A copy of a state that grows by reallocation, within this context.
+ *		The same, but one that grows by reallocation, within this context.
  */
 Bloom *
-BloomStateOwn(const Bloom *state, MemoryContext context)
+BloomStateOwn(const Bloom *filter, MemoryContext context)
 {
-	Bloom	   *owned = BloomAllocate(context, VARSIZE(state));
+	MemoryContext oldcontext = MemoryContextSwitchTo(context);
+	Bloom	   *owned = BloomStateFrom(filter);
 
-	memcpy(owned, state, VARSIZE(state));
+	MemoryContextSwitchTo(oldcontext);
 	BloomStateTailOf(owned)->is_owned = true;
 	return owned;
 }
@@ -470,27 +291,24 @@ BloomStateOwn(const Bloom *state, MemoryContext context)
 /* ----------------------------------------------------------------
  *							GROWING
  *
- * The old state is freed if it was owned, and otherwise is as it was.
+ * The old state is freed if it was owned, and otherwise stays as it was.
  * ----------------------------------------------------------------
  */
 
-/*
- * Allocate what replaces a state where that is, if it is owned.
- */
+/* Switch to the context where another state takes the place of this one. */
 static MemoryContext
-SwitchToOwner(const Bloom *state)
+SwitchToOwner(Bloom *state)
 {
-	MemoryContext context = CurrentMemoryContext;
-
-	if (BloomStateIsOwned(state))
-		context = GetMemoryChunkContext(unconstify(Bloom *, state));
-	return MemoryContextSwitchTo(context);
+	return MemoryContextSwitchTo(BloomStateIsOwned(state) ?
+								 GetMemoryChunkContext(state) :
+								 CurrentMemoryContext);
 }
 
-/* This state is instead of that. */
+/* Switch back, with a state in place of another. */
 static Bloom *
-Replace(Bloom *old, Bloom *state)
+Replace(Bloom *old, Bloom *state, MemoryContext oldcontext)
 {
+	MemoryContextSwitchTo(oldcontext);
 	if (BloomStateIsOwned(old))
 	{
 		BloomStateTailOf(state)->is_owned = true;
@@ -500,143 +318,52 @@ Replace(Bloom *old, Bloom *state)
 }
 
 /*
- * BloomStateNoteKeyType
- *		The state, which takes keys of this type from now on.
+ * BloomStateSetKeyType
+ *		The state, for keys of this type.
  *
- * An error, if it has keys of another.  Before the first key, a name has to
- * be put before the content.
+ * An error if it has keys of another type.
  */
 Bloom *
-BloomStateNoteKeyType(Bloom *state, const BloomKeyType *key_type)
+BloomStateSetKeyType(Bloom *state, const BloomKeyType *key_type)
 {
-	Size		type_bytes = (Size) key_type->words * 8;
-	MemoryContext oldcontext;
-
 	BloomCheckKeyType(state, key_type);
+	if (BloomIsValue(state))
+		state = BloomStateFrom(state);
 	if (state->key_type != 0 || key_type->id == 0)
 		return state;
-	if (BloomIsPublic(state))
-		state = StateFromValue(state, false);
-
-	if (type_bytes > 0)
+	if (key_type->words > 0)
 	{
-		Size		size = VARSIZE(state) + type_bytes;
-		Size		prefix = BloomPrefixSize(state);
-		Bloom	   *named;
+		/* the name stands before the content, which is empty */
+		BloomShape	shape = BloomShapeOf(state);
+		MemoryContext oldcontext = SwitchToOwner(state);
+		Bloom	   *like = BloomMake(&shape, key_type,
+									 BloomKindOf(state) | BLOOM_KEYS, 0);
+		Bloom	   *named = MakeState(like, BLOOM_KEYS, 0, BatchFor(like, 0));
 
-		oldcontext = SwitchToOwner(state);
-		named = BloomAllocate(CurrentMemoryContext, size);
-		memcpy(named, state, BLOOM_HEADER_SIZE);
-		memcpy(named->data, key_type->name, type_bytes);
-		memcpy((char *) named->data + type_bytes, (char *) state + prefix,
-			   VARSIZE(state) - prefix);
-		SET_VARSIZE(named, size);
-		named->type_words = key_type->words;
-		MemoryContextSwitchTo(oldcontext);
-		state = Replace(state, named);
+		pfree(like);
+		return Replace(state, named, oldcontext);
 	}
 	state->key_type = key_type->id;
-	AssertCheckState(state);
 	return state;
 }
 
-/*
- * Set the bits of all keys of a table or list in a state or value in bits
- * form.  The keys that wait in a batch are not among them.
- */
+/* There are n keys at the beginning of the list's room. */
 static void
-SetBitsOf(Bloom *bits, const Bloom *state)
+SetListCount(Bloom *list, uint64 nkeys)
 {
-	const uint64 *content = BloomKeyData(state);
-	uint64		hashes[1024];
-	uint64		inverse;
-	uint64		slots;
-	int			n = 0;
+	BloomStateTail *tail = BloomStateTailOf(list);
+	uint64		room = ContentWords(list) + tail->batch;
 
-	if (BloomIsList(state))
-	{
-		BloomSetMany(bits, content, state->count);
-		return;
-	}
-	inverse = BloomTableInverse(BloomStateTailOf(state)->secret);
-	slots = WordsOf(state);
-	for (uint64 i = 0; i < slots; i++)
-	{
-		if (content[i] == 0)
-			continue;
-		hashes[n++] = BloomTableHash(inverse, content[i]);
-		if (n == lengthof(hashes))
-		{
-			BloomSetMany(bits, hashes, n);
-			n = 0;
-		}
-	}
-	BloomSetMany(bits, hashes, n);
+	tail->batch = room - KeyWords(list, nkeys);
+	list->count = nkeys;
 }
 
-/*
- * BloomStateToBits
- *		A state in bits form with the content of a table or list.
- */
-Bloom *
-BloomStateToBits(const Bloom *old)
-{
-	Bloom	   *state = MakeBits(old);
-
-	Assert(BloomStateTailOf(old)->waiting == 0);
-	SetBitsOf(state, old);
-	AssertCheckState(state);
-	return state;
-}
-
-/*
- * A larger table with the same content.
- */
-static Bloom *
-GrowTable(const Bloom *old)
-{
-	Bloom	   *state = MakeTable(old, old->count);
-	uint64		secret = BloomStateTailOf(state)->secret;
-	uint64		inverse = BloomTableInverse(BloomStateTailOf(old)->secret);
-	uint64		old_slots = WordsOf(old);
-	uint64		slots = WordsOf(state);
-	const uint64 *content = BloomKeyData(old);
-
-	for (uint64 i = 0; i < old_slots; i++)
-	{
-		uint64		hash = BloomTableHash(inverse, content[i]);
-
-		BloomCheckInterrupts(i);
-		if (hash != 0)
-			(void) BloomTableInsert(BloomKeyData(state), slots,
-									BloomTableEntry(secret, hash));
-	}
-	state->count = old->count;
-	return state;
-}
-
-/*
- * A list with the content of a table, and room for at least so many hashes.
- */
-static Bloom *
-TableToList(const Bloom *table, uint64 room)
-{
-	Bloom	   *list = MakeList(table, Max(table->count, room));
-
-	SortedHashesOfTable(table, BloomKeyData(list));
-	SetListCount(list, table->count);
-	return list;
-}
-
-/*
- * A list with a batch of this size.
- */
+/* The list with a batch of this size, which is empty. */
 static Bloom *
 ResizeBatch(Bloom *list, uint64 batch)
 {
 	BloomStateTail tail = *BloomStateTailOf(list);
-	Size		size = SizeOf(list, list->count, batch);
-	Size		used = BloomPrefixSize(list) + list->count * sizeof(uint64);
+	Size		size = SizeOf(list, ContentWords(list), batch);
 	Bloom	   *state;
 
 	Assert(tail.waiting == 0);
@@ -645,7 +372,7 @@ ResizeBatch(Bloom *list, uint64 batch)
 	else
 	{
 		state = BloomAllocate(CurrentMemoryContext, size);
-		memcpy(state, list, used);
+		memcpy(state, list, Min(size, VARSIZE(list)));
 	}
 	SET_VARSIZE(state, size);
 	tail.batch = batch;
@@ -653,56 +380,191 @@ ResizeBatch(Bloom *list, uint64 batch)
 	return state;
 }
 
-/*
- * The error of more keys than can be collected.
+/* ----------------------------------------------------------------
+ *							BITS
+ * ----------------------------------------------------------------
  */
+
+/* Add hashes to the bits or counters of a state or value. */
+static pg_attribute_always_inline void
+AddToBits(Bloom *bits, const uint64 *hashes, uint64 n, bool counted,
+		  bool prefetch)
+{
+	uint8	   *data = BloomBitData(bits);
+	uint64		nbits = BloomBits(bits);
+	int			k = bits->hashes;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		BloomCheckInterrupts(i);
+		if (prefetch && i + BLOOM_PREFETCH_KEYS < n)
+		{
+			if (counted)
+				BloomPrefetchCounters(data, nbits, k, hashes[i + BLOOM_PREFETCH_KEYS]);
+			else
+				BloomPrefetchBits(data, nbits, k, hashes[i + BLOOM_PREFETCH_KEYS]);
+		}
+		if (counted)
+			(void) BloomAddToCounters(data, nbits, k, hashes[i], 1);
+		else
+			(void) BloomSetBits(data, nbits, k, hashes[i]);
+	}
+}
+
 static void
-TooManyToCollect(const Bloom *state)
+AddHashes(Bloom *bits, const uint64 *hashes, uint64 n)
+{
+	bool		prefetch = VARSIZE(bits) >= PREFETCH_FROM_SIZE;
+
+	if (IsCounted(bits))
+		AddToBits(bits, hashes, n, true, prefetch);
+	else if (prefetch)
+		AddToBits(bits, hashes, n, false, true);
+	else
+		AddToBits(bits, hashes, n, false, false);
+}
+
+/* The same with distinct keys and their counts. */
+static void
+AddKeysToBits(Bloom *bits, BloomCountedKeys keys)
+{
+	if (keys.counts != NULL)
+		(void) BloomAddCounted(BloomCounterData(bits), bits, keys);
+	else
+		AddHashes(bits, keys.hashes, keys.nkeys);
+}
+
+/* A list as a state in bits form. */
+static Bloom *
+ToBits(Bloom *list)
+{
+	MemoryContext oldcontext = SwitchToOwner(list);
+	Bloom	   *bits = MakeBits(list);
+
+	AddKeysToBits(bits, KeysOf(list));
+	AddHashes(bits, BatchOf(list), BloomStateTailOf(list)->waiting);
+	return Replace(list, bits, oldcontext);
+}
+
+/* ----------------------------------------------------------------
+ *							LISTS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Hashes as distinct keys, ascending, in memory of its own.  The hashes are in
+ * disorder afterwards.
+ */
+static BloomCountedKeys
+SortKeys(const Bloom *like, uint64 *hashes, uint64 n)
+{
+	uint64	   *sorted = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(n, 1) * sizeof(uint64));
+	BloomCountedKeys keys = {sorted, NULL, 0};
+
+	if (IsCounted(like))
+	{
+		memcpy(sorted, hashes, n * sizeof(uint64));
+		return BloomCountRepeats(sorted, n);
+	}
+	keys.nkeys = BloomSortDistinct(hashes, sorted, n, true);
+	return keys;
+}
+
+static void
+FreeKeys(BloomCountedKeys keys)
+{
+	pfree(unconstify(uint64 *, keys.hashes));
+	if (keys.counts != NULL)
+		pfree(unconstify(uint8 *, keys.counts));
+}
+
+/* The error of more keys than can be collected. */
+static void
+TooManyToCollect(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("too many distinct keys to collect without a capacity"),
 			 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
-					   (uint64) state->words),
+					   MAX_COLLECTED_WORDS),
 			 errhint("Name a capacity: (key, capacity, fp_prob).")));
 }
 
 /*
- * The state that has room for another key, for a table or list whose batch is
- * empty.
+ * The list with other keys, without counts.  It has an empty batch.
  */
 static Bloom *
-MakeRoom(Bloom *state, bool tell, BloomWhenFull when_full)
+MergePlain(Bloom *list, BloomCountedKeys keys, BloomWhenFull when_full)
 {
-	MemoryContext oldcontext;
-	Bloom	   *grown;
+	uint64		batch;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!BloomHoldsAsKeys(state->words, state->count))
+	if (BloomStateTailOf(list)->batch < keys.nkeys)
+		list = ResizeBatch(list, keys.nkeys +
+						   BatchFor(list, list->count + keys.nkeys));
+	SetListCount(list, BloomMergeInPlace(BloomKeyData(list), list->count,
+										 keys.hashes, keys.nkeys));
+	if (!BloomHoldsAsKeys(list->words, list->count))
 	{
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
-			TooManyToCollect(state);
+			TooManyToCollect();
 
 		/* give back first what is more than the list itself */
-		if (BloomIsList(state) && BloomStateIsOwned(state))
-			state = ResizeBatch(state, 1);
-		oldcontext = SwitchToOwner(state);
-		grown = BloomStateToBits(state);
+		if (BloomStateIsOwned(list))
+			list = ResizeBatch(list, 1);
+		return ToBits(list);
 	}
-	else if (BloomIsList(state))
-		return ResizeBatch(state, ListBatchFor(state, state->count));
-	else if (!tell && SlotsFor(state, state->count) > MAX_TABLE_SLOTS)
+	batch = BatchFor(list, list->count);
+	if (BloomStateTailOf(list)->batch < batch)
+		return ResizeBatch(list, batch);
+	return list;
+}
+
+/*
+ * The same with counts.
+ */
+static Bloom *
+MergeCounted(Bloom *list, BloomCountedKeys keys)
+{
+	uint64		n = list->count + keys.nkeys;
+	uint64	   *hashes = palloc(Max(n, 1) * sizeof(uint64));
+	uint8	   *counts = palloc0(Max(BloomCountBytes(n), 1));
+	uint64		room = ContentWords(list) + BloomStateTailOf(list)->batch;
+
+	CHECK_FOR_INTERRUPTS();
+	n = BloomMergeCounted(KeysOf(list), keys, hashes, counts);
+	if (!BloomHoldsAsKeys(list->words, n))
 	{
-		oldcontext = SwitchToOwner(state);
-		grown = TableToList(state, 0);
+		list = ToBits(list);
+		AddKeysToBits(list, keys);
 	}
 	else
 	{
-		oldcontext = SwitchToOwner(state);
-		grown = GrowTable(state);
+		uint64		batch = BatchFor(list, n);
+
+		if (room < KeyWords(list, n) + batch)
+		{
+			MemoryContext oldcontext = SwitchToOwner(list);
+
+			list = Replace(list, MakeState(list, BLOOM_KEYS, n, batch),
+						   oldcontext);
+		}
+		else
+			SetListCount(list, n);
+		memcpy(BloomKeyData(list), hashes, n * sizeof(uint64));
+		memcpy(BloomCountData(list), counts, BloomCountBytes(n));
 	}
-	MemoryContextSwitchTo(oldcontext);
-	return Replace(state, grown);
+	pfree(hashes);
+	pfree(counts);
+	return list;
+}
+
+static Bloom *
+MergeKeys(Bloom *list, BloomCountedKeys keys, BloomWhenFull when_full)
+{
+	return keys.counts != NULL ? MergeCounted(list, keys) :
+		MergePlain(list, keys, when_full);
 }
 
 /* ----------------------------------------------------------------
@@ -710,199 +572,88 @@ MakeRoom(Bloom *state, bool tell, BloomWhenFull when_full)
  * ----------------------------------------------------------------
  */
 
-/* Has a table more keys than it should, or than any may? */
-static inline bool
-IsFull(const Bloom *table)
-{
-	return table->count > BloomTableRoom(WordsOf(table)) ||
-		!BloomHoldsAsKeys(table->words, table->count);
-}
-
 /*
- * Add one hash to a table, or to bits past the batch.
- */
-static Bloom *
-AddAndTell(Bloom *state, uint64 hash, bool tell, BloomWhenFull when_full,
-		   bool *fresh)
-{
-	if (BloomIsBits(state))
-		*fresh = BloomSetBits(BloomBitData(state), BloomBits(state),
-							  state->hashes, hash) > 0;
-	else
-	{
-		uint64		secret = BloomStateTailOf(state)->secret;
-
-		Assert(BloomIsTable(state));
-		*fresh = BloomTableInsert(BloomKeyData(state), WordsOf(state),
-								  BloomTableEntry(secret, hash));
-		state->count += *fresh;
-		if (*fresh && IsFull(state))
-			state = MakeRoom(state, tell, when_full);
-	}
-	AssertCheckState(state);
-	return state;
-}
-
-/*
- * BloomStateAddAndTell
- *		Add one hash, and tell whether it was new.
- *
- * To tell, no hash may be waiting in a batch: a state is filled either by this
- * function or by BloomStateAdd.
+ * BloomStateFlush
+ *		Move the batch into the content, and make room for the next.
  */
 Bloom *
-BloomStateAddAndTell(Bloom *state, uint64 hash, BloomWhenFull when_full,
-					 bool *fresh)
-{
-	Assert(!BloomIsPublic(state));
-	Assert(BloomStateTailOf(state)->waiting == 0);
-	return AddAndTell(state, hash, true, when_full, fresh);
-}
-
-/*
- * BloomStateAddSlowly
- *		Add one hash to a state without a batch, or a value.
- */
-Bloom *
-BloomStateAddSlowly(Bloom *state, uint64 hash, BloomWhenFull when_full)
-{
-	bool		fresh;
-
-	if (BloomIsPublic(state))
-	{
-		state = StateFromValue(state, false);
-		if (BloomStateTailOf(state)->batch > 0)
-			return BloomStateAdd(state, hash, when_full);
-	}
-	return AddAndTell(state, hash, false, when_full, &fresh);
-}
-
-/*
- * Put the batch into the content, in place.
- *
- * A list may have more keys afterwards than the keys form can hold.
- */
-static void
-Settle(Bloom *state)
+BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 {
 	BloomStateTail *tail = BloomStateTailOf(state);
 	uint64		n = tail->waiting;
-	uint64	   *batch = BatchOf(state);
 
-	if (n == 0)
-		return;
 	tail->waiting = 0;
-	if (BloomIsList(state))
-	{
-		uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext,
-													 n * sizeof(uint64));
-
-		n = BloomSortDistinct(batch, scratch, n, true);
-		SetListCount(state, BloomMergeInPlace(BloomKeyData(state),
-											  state->count, scratch, n));
-		pfree(scratch);
-	}
-	else if (VARSIZE(state) >= PREFETCH_FROM_SIZE)
-		BloomSetMany(state, batch, n);
+	if (BloomIsBits(state))
+		AddHashes(state, BatchOf(state), n);
 	else
 	{
-		uint8	   *data = BloomBitData(state);
-		uint64		bits = BloomBits(state);
-		int			hashes = state->hashes;
+		BloomCountedKeys keys = SortKeys(state, BatchOf(state), n);
 
-		for (uint64 i = 0; i < n; i++)
-			(void) BloomSetBits(data, bits, hashes, batch[i]);
+		state = MergeKeys(state, keys, when_full);
+		FreeKeys(keys);
 	}
-}
-
-/*
- * BloomStateWorkOff
- *		Put the batch into the content, and make room for the next.
- */
-Bloom *
-BloomStateWorkOff(Bloom *state, BloomWhenFull when_full)
-{
-	Settle(state);
-	if (BloomIsList(state) &&
-		(BloomStateTailOf(state)->batch < ListBatchFor(state, state->count) ||
-		 !BloomHoldsAsKeys(state->words, state->count)))
-		state = MakeRoom(state, false, when_full);
 	AssertCheckState(state);
 	return state;
 }
 
 /*
- * Add many hashes.
- *
- * States on the way from the first to the last one are freed, except for the
- * first, which belongs to the caller (or is freed already, if it was owned).
+ * BloomStateAddToValue
+ *		A state with the content of a value, and one hash more.
  */
-static Bloom *
-AddMany(Bloom *state, const Bloom *first, const uint64 *hashes,
-		uint64 nhashes, BloomWhenFull when_full)
+Bloom *
+BloomStateAddToValue(const Bloom *value, uint64 hash, BloomWhenFull when_full)
 {
-	for (uint64 i = 0; i < nhashes; i++)
-	{
-		Bloom	   *previous = state;
-		bool		was_owned = BloomStateIsOwned(state);
-
-		BloomCheckInterrupts(i);
-		state = BloomStateAdd(state, hashes[i], when_full);
-		if (state != previous && previous != first && !was_owned)
-			pfree(previous);
-	}
-	return state;
+	return BloomStateAdd(BloomStateFrom(value), hash, when_full);
 }
 
 /*
- * Merge many hashes, ascending and distinct, into a list or table, which
- * becomes a list.
+ * Add keys to a state, each as often as it is counted: to its batch, if that
+ * has room for them.  If they are not sorted, they have no counts.
  */
 static Bloom *
-MergeSorted(Bloom *state, const uint64 *hashes, uint64 nhashes,
-			BloomWhenFull when_full)
+AddKeys(Bloom *state, BloomCountedKeys keys, bool sorted,
+		BloomWhenFull when_full)
 {
-	if (BloomIsTable(state))
+	BloomStateTail *tail = BloomStateTailOf(state);
+
+	if (keys.nkeys * (keys.counts != NULL ? BLOOM_MAX_COUNT : 1) <
+		tail->batch - tail->waiting)
 	{
-		MemoryContext oldcontext = SwitchToOwner(state);
-		Bloom	   *list = TableToList(state, state->count + nhashes);
+		uint64	   *batch = BatchOf(state);
 
-		MemoryContextSwitchTo(oldcontext);
-		state = Replace(state, list);
+		/* 15 stands for any larger number, and so for 15 */
+		for (uint64 i = 0; i < keys.nkeys; i++)
+		{
+			int			times = keys.counts == NULL ? 1 :
+			BloomGetCounter(keys.counts, i);
+
+			while (times-- > 0)
+				batch[tail->waiting++] = keys.hashes[i];
+		}
+		return state;
 	}
-	Settle(state);
-	if (BloomStateTailOf(state)->batch <= nhashes)
-		state = ResizeBatch(state, nhashes +
-							ListBatchFor(state, state->count + nhashes));
-	SetListCount(state, BloomMergeInPlace(BloomKeyData(state), state->count,
-										  hashes, nhashes));
-	return BloomStateWorkOff(state, when_full);
-}
 
-/*
- * The content of a filter in bits form, added to a state.
- */
-static Bloom *
-MergeBits(Bloom *state, const Bloom *bits)
-{
-	if (!BloomIsBits(state))
+	state = BloomStateFlush(state, when_full);
+	if (BloomIsBits(state))
+		AddKeysToBits(state, keys);
+	else if (sorted)
+		state = MergeKeys(state, keys, when_full);
+	else
 	{
-		MemoryContext oldcontext;
-		Bloom	   *turned;
+		uint64	   *hashes = palloc(keys.nkeys * sizeof(uint64));
 
-		Settle(state);
-		oldcontext = SwitchToOwner(state);
-		turned = BloomStateToBits(state);
-		MemoryContextSwitchTo(oldcontext);
-		state = Replace(state, turned);
+		memcpy(hashes, keys.hashes, keys.nkeys * sizeof(uint64));
+		keys = SortKeys(state, hashes, keys.nkeys);
+		state = MergeKeys(state, keys, when_full);
+		FreeKeys(keys);
+		pfree(hashes);
 	}
-	BloomOrBits(state, bits);
 	return state;
 }
 
 /*
  * BloomCheckCanMerge
- *		An error, if keys are collected that a filter does not know any more.
+ *		An error if keys are collected that a filter does not know any more.
  */
 void
 BloomCheckCanMerge(const Bloom *other, BloomWhenFull when_full)
@@ -923,8 +674,6 @@ Bloom *
 BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 {
 	BloomKeyType key_type = BloomKeyTypeOf(other);
-	Bloom	   *first = state;
-	const uint64 *content = BloomKeyData(other);
 
 	BloomCheckCombinable(state, other);
 	BloomCheckCanMerge(other, when_full);
@@ -933,131 +682,177 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	if (!BloomHasShape(state))
 		return BloomStateFrom(other);
 
-	if (BloomIsPublic(state))
-		state = StateFromValue(state, false);
-	state = BloomStateNoteKeyType(state, &key_type);
+	if (BloomIsValue(state))
+		state = BloomStateFrom(state);
+	state = BloomStateSetKeyType(state, &key_type);
 
-	if (BloomIsBits(other))
-		state = MergeBits(state, other);
-	else if (BloomIsTable(other))
-	{
-		uint64	   *hashes = MemoryContextAllocHuge(CurrentMemoryContext,
-													Max(other->count, 1) * sizeof(uint64));
-
-		HashesOfTable(other, hashes);
-		state = AddMany(state, first, hashes, other->count, when_full);
-		pfree(hashes);
-	}
-	else if (other->count < MIN_LIST_BATCH || BloomIsBits(state))
-		state = AddMany(state, first, content, other->count, when_full);
+	if (BloomIsKeys(other))
+		state = AddKeys(state, KeysOf(other), true, when_full);
 	else
-		state = MergeSorted(state, content, other->count, when_full);
+	{
+		if (BloomIsKeys(state))
+			state = ToBits(state);
+		if (IsCounted(state))
+			BloomAddCounters(state, other);
+		else
+			BloomOrBits(state, other);
+	}
+	if (!BloomIsValue(other))
+	{
+		BloomCountedKeys waiting = {
+			BatchOf(other), NULL, BloomStateTailOf(other)->waiting
+		};
 
-	if (!BloomIsPublic(other))
-		state = AddMany(state, first, BatchOf(other),
-						BloomStateTailOf(other)->waiting, when_full);
+		state = AddKeys(state, waiting, false, when_full);
+	}
 	BloomAdoptCapacity(state, other);
 	AssertCheckState(state);
 	return state;
 }
 
 /* ----------------------------------------------------------------
- *							PUBLISHING
+ *							VALUES
  *
- * A state can go on to be used after it was published: a window aggregate
- * does that.  So it is changed only within its meaning: it may become a value.
+ * A state may be used again after its value was made: a window aggregate does
+ * that.  Then the value is a copy.
  * ----------------------------------------------------------------
  */
 
 /*
- * The content of a table or list as a value of the shape of another filter.
+ * Move the batch of bits or of plain keys into the content, without growing.
+ *
+ * There may be more keys afterwards than the keys form can hold.
  */
-static Bloom *
-PublishKeys(const Bloom *state, const BloomShape *shape)
+static void
+FlushInPlace(Bloom *state)
 {
-	bool		as_keys = BloomHoldsAsKeys(shape->bits / 64, state->count);
-	BloomKeyType key_type = BloomKeyTypeOf(state);
+	BloomStateTail *tail = BloomStateTailOf(state);
+	uint64		n = tail->waiting;
+
+	tail->waiting = 0;
+	if (n > 0 && BloomIsBits(state))
+		AddHashes(state, BatchOf(state), n);
+	else if (n > 0)
+	{
+		BloomCountedKeys keys = SortKeys(state, BatchOf(state), n);
+
+		SetListCount(state, BloomMergeInPlace(BloomKeyData(state), state->count,
+											  keys.hashes, keys.nkeys));
+		FreeKeys(keys);
+	}
+}
+
+/*
+ * BloomStateCompact
+ *		Take back room that an owned state does not need in order to be read.
+ *
+ * The next key makes room again.
+ */
+void
+BloomStateCompact(Bloom *state)
+{
+	BloomStateTail tail;
+
+	if (BloomIsValue(state) || IsCounted(state) || BloomIsBits(state))
+		return;
+	FlushInPlace(state);
+	tail = *BloomStateTailOf(state);
+	tail.batch = 1;
+	SET_VARSIZE(state, SizeOf(state, state->count, 1));
+	*BloomStateTailOf(state) = tail;
+}
+
+/* The keys of a list as a value of this shape. */
+static Bloom *
+MakeValue(const Bloom *list, const BloomShape *shape)
+{
+	bool		as_keys = BloomHoldsAsKeys(shape->bits / 64, list->count);
+	BloomKeyType key_type = BloomKeyTypeOf(list);
 	Bloom	   *value = BloomMake(shape, &key_type,
 								  as_keys ? BLOOM_KEYS : BLOOM_BITS,
-								  as_keys ? state->count * sizeof(uint64) :
+								  as_keys ? list->count * sizeof(uint64) :
 								  shape->bits / 8);
 
-	if (!as_keys)
-	{
-		SetBitsOf(value, state);
-		BloomSetCount(value, BloomCountBits(value));
-		return value;
-	}
-	if (BloomIsTable(state))
-		SortedHashesOfTable(state, BloomKeyData(value));
+	if (as_keys)
+		memcpy(BloomKeyData(value), BloomKeyData(list),
+			   list->count * sizeof(uint64));
 	else
-		memcpy(BloomKeyData(value), BloomKeyData(state),
-			   state->count * sizeof(uint64));
-	BloomSetCount(value, state->count);
+		AddHashes(value, BloomKeyData(list), list->count);
+	BloomSetCount(value, as_keys ? list->count : BloomCountBits(value));
 	return value;
 }
 
 /*
- * Make a value of a state, in place: cut off what a value does not have.
- */
-static void
-Cut(Bloom *state, BloomRepresentation representation, uint64 count)
-{
-	SET_VARSIZE(state, BloomPrefixSize(state) + WordsOf(state) * sizeof(uint64));
-	state->version = BLOOM_VERSION;
-	state->representation = representation;
-	BloomSetCount(state, count);
-}
-
-/*
- * BloomStatePublish
- *		The value of a state, which may be the state itself.
+ * BloomStateToValue
+ *		The value of a state or value, which may be that itself.
+ *
+ * In place, the state becomes the value, if it can.  Otherwise it stays a
+ * state, with the same keys.
  */
 const Bloom *
-BloomStatePublish(Bloom *state)
+BloomStateToValue(Bloom *state, bool in_place)
 {
-	if (BloomIsPublic(state))
+	BloomKeyType key_type = BloomKeyTypeOf(state);
+	BloomShape	shape = BloomShapeOf(state);
+	Bloom	   *value = state;
+	Size		size;
+
+	if (BloomIsValue(state))
 		return state;
-	Settle(state);
-	if (BloomIsBits(state))
-		Cut(state, BLOOM_BITS, BloomCountBits(state));
-	else if (BloomIsList(state) &&
-			 BloomHoldsAsKeys(state->words, state->count))
-		Cut(state, BLOOM_KEYS, state->count);
-	else
+	if (IsCounted(state) && BloomIsKeys(state))
 	{
-		BloomShape	shape = BloomShapeOf(state);
+		BloomCountedKeys waiting = SortKeys(state, BatchOf(state),
+											BloomStateTailOf(state)->waiting);
 
-		AssertCheckState(state);
-		return PublishKeys(state, &shape);
+		value = BloomMakeCounted(state, &key_type, KeysOf(state), waiting);
+		FreeKeys(waiting);
+		return value;
 	}
-	return state;
+
+	FlushInPlace(state);
+	if (BloomIsKeys(state) && !BloomHoldsAsKeys(state->words, state->count))
+		return MakeValue(state, &shape);
+	size = BloomPrefixSize(state) + ContentWords(state) * sizeof(uint64);
+	if (!in_place)
+	{
+		value = BloomAllocate(CurrentMemoryContext, size);
+		memcpy(value, state, size);
+	}
+	SET_VARSIZE(value, size);
+	value->version = BLOOM_VERSION;
+	if (BloomIsKeys(value))
+		BloomSetCount(value, value->count);
+	else if (IsCounted(value))
+		BloomSetCount(value, BloomCountCounters(BloomKeyData(value),
+												BitWords(value)));
+	else
+		BloomSetCount(value, BloomCountBits(value));
+	return value;
 }
 
 /*
- * BloomStatePublishFitted
- *		The value of a state that has collected keys, with bits for just them.
+ * BloomStateToFittedValue
+ *		The same, with bits for just the keys that the state has collected.
  */
 const Bloom *
-BloomStatePublishFitted(Bloom *state)
+BloomStateToFittedValue(Bloom *state, bool in_place)
 {
 	BloomShape	shape;
 
-	if (BloomIsPublic(state) || BloomIsBits(state))
+	if (BloomIsValue(state) || BloomIsBits(state))
 	{
-		const Bloom *value = BloomStatePublish(state);
+		const Bloom *value = BloomStateToValue(state, in_place);
 
 		return value->count == 0 ? BloomMakeShapeless() :
 			BloomFit(value, value->fp_prob);
 	}
-	Settle(state);
-	AssertCheckState(state);
+	FlushInPlace(state);
 	if (state->count == 0)
 		return BloomMakeShapeless();
 	if (state->count >= MAX_COLLECTED_WORDS)
-		TooManyToCollect(state);
+		TooManyToCollect();
 
 	shape = BloomShapeForCapacity(state->count, state->fp_prob,
 								  (int64) state->seed);
-	return PublishKeys(state, &shape);
+	return MakeValue(state, &shape);
 }

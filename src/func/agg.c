@@ -10,18 +10,17 @@
  * tree and without anything kept between the rows; so those functions know
  * the key type themselves.
  *
- * Each has three forms, told apart by their number of arguments:
+ * Each has three forms, distinguished by their number of arguments:
  *
- *		(state, key)						collect the keys, size the filter
- *		(state, key, fp_prob)				at the end
- *		(state, key, capacity, fp_prob)		a shape given beforehand
+ *		(state, key)						size the filter at the end
+ *		(state, key, fp_prob)				size the filter at the end
+ *		(state, key, capacity, fp_prob)		a given shape
  *
  * and a fourth of another name, (state, key, filter), that starts with a copy
- * of a filter.  What is not the key is looked at on the first row only.
+ * of a filter.  All arguments but the key are read on the first row only.
  *
- * The aggregates of counting filters have the third form, and the same parts:
- * what differs between a state of the one kind and of the other is asked in
- * StateFrom, PublishState, StateWithKeyType and MergeState.
+ * The aggregates of counting filters have the third form, and the same states
+ * (filter/state.c).
  *
  * None of them is strict.  A group whose keys are all null still has a shape.
  *
@@ -39,16 +38,15 @@
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "filter/counting_ops.h"
 #include "filter/fetch.h"
-#include "key/hash.h"
 #include "filter/state.h"
-#include "filter/counting_state.h"
+#include "func/agg_large.h"
+#include "key/hash.h"
 
 /* ----------------------------------------------------------------
  *							CALLS
@@ -67,7 +65,7 @@ StateContext(FunctionCallInfo fcinfo)
 	if (unlikely(!AggCheckCallContext(fcinfo, &context)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("%s is called outside of an aggregate",
+				 errmsg("%s called in non-aggregate context",
 						get_func_name(fcinfo->flinfo->fn_oid)),
 				 errhint("For single filters, use functions such as bloom_add or counting_bloom_add.")));
 	return context;
@@ -84,207 +82,9 @@ CheckContext(FunctionCallInfo fcinfo)
 }
 
 /* ----------------------------------------------------------------
- *							STATES AS ARGUMENTS AND RESULTS
- *
- * The first argument in an aggregate is the aggregate's own, and can be
- * changed in place.  But it can also be a value, and that in any form that
- * the server has for one: as an initial value, or where somebody has made an
- * aggregate of our functions and others.  A value is never changed: a state
- * is made of it.
+ *							STATES
  * ----------------------------------------------------------------
  */
-
-/*
- * A very large state is behind a handle that nodeAgg.c takes over as it is:
- * an expanded object.  So it can be reallocated, while any other state would
- * exist three times when it has to grow.
- *
- * Small states have none.  An expanded object has a memory context of its own,
- * and a hash aggregate looks at every context for each new group.
- */
-#define LARGE_STATE_SIZE	(1024 * 1024)
-
-typedef struct LargeState
-{
-	ExpandedObjectHeader header;
-	Bloom	   *state;			/* in the object's context */
-} LargeState;
-
-/* A state made of a value, or the copy of a state. */
-static Bloom *
-StateFrom(const Bloom *filter)
-{
-	return BloomKindOf(filter) == BLOOM_COUNTING ?
-		BloomCountingStateFrom(filter) : BloomStateFrom(filter);
-}
-
-/* The value of a state or value, which may be itself. */
-static const Bloom *
-PublishState(Bloom *state)
-{
-	if (BloomIsPublic(state))
-		return state;
-	return BloomKindOf(state) == BLOOM_COUNTING ?
-		BloomCountingStatePublish(state) : BloomStatePublish(state);
-}
-
-/* The state, which takes keys of this type from now on. */
-static Bloom *
-StateWithKeyType(Bloom *state, const BloomKeyType *key_type)
-{
-	return BloomKindOf(state) == BLOOM_COUNTING ?
-		BloomCountingStateNoteKeyType(state, key_type) :
-		BloomStateNoteKeyType(state, key_type);
-}
-
-/* The state with the content of another, or of a value. */
-static Bloom *
-MergeState(Bloom *state, const Bloom *other, BloomWhenFull when_full)
-{
-	return BloomKindOf(state) == BLOOM_COUNTING ?
-		BloomCountingStateMerge(state, other) :
-		BloomStateMerge(state, other, when_full);
-}
-
-/*
- * What leaves the process is a value, which is smaller than a state.
- */
-static Size
-LargeStateFlatSize(ExpandedObjectHeader *header)
-{
-	LargeState *large = (LargeState *) header;
-	MemoryContext oldcontext = MemoryContextSwitchTo(header->eoh_context);
-	Bloom	   *value = unconstify(Bloom *, PublishState(large->state));
-
-	MemoryContextSwitchTo(oldcontext);
-	if (value != large->state)
-		pfree(large->state);
-	large->state = value;
-	return VARSIZE(value);
-}
-
-static void
-LargeStateFlatten(ExpandedObjectHeader *header, void *result, Size size)
-{
-	memcpy(result, ((LargeState *) header)->state, size);
-}
-
-static const ExpandedObjectMethods LargeStateMethods = {
-	LargeStateFlatSize,
-	LargeStateFlatten
-};
-
-/* The handle that a Datum is, or NULL. */
-static LargeState *
-LargeStateOf(Datum datum)
-{
-	ExpandedObjectHeader *header;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	header = DatumGetEOHP(datum);
-	return header->eoh_methods == &LargeStateMethods ? (LargeState *) header : NULL;
-}
-
-/* Is a state behind this Datum that we can change in place? */
-#define IsInPlace(datum) \
-	(VARATT_IS_4B_U(DatumGetPointer(datum)) || \
-	 VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
-
-/*
- * The state or value that an argument is, to be looked at.
- */
-static const Bloom *
-LookAtState(Datum datum)
-{
-	LargeState *large = LargeStateOf(datum);
-
-	return large != NULL ? large->state : BloomFetchState(datum);
-}
-
-/*
- * The state or value that an argument is, to be changed.
- */
-static inline Bloom *
-StateOf(Datum datum)
-{
-	const Bloom *state;
-
-	if (likely(VARATT_IS_4B_U(DatumGetPointer(datum))))
-		return (Bloom *) DatumGetPointer(datum);
-	state = LookAtState(datum);
-	if (!IsInPlace(datum) && !BloomIsPublic(state))
-		state = StateFrom(state);
-	return unconstify(Bloom *, state);
-}
-
-/* Have a handle's state replaced. */
-static void
-ReplaceState(LargeState *large, Bloom *state)
-{
-	Bloom	   *old = large->state;
-
-	if (state == old)
-		return;
-	if (BloomStateIsOwned(state))
-	{
-		/* it was reallocated */
-		large->state = state;
-		return;
-	}
-	large->state = BloomAllocate(large->header.eoh_context, VARSIZE(state));
-	memcpy(large->state, state, VARSIZE(state));
-	if (!BloomIsPublic(state))
-		BloomStateTailOf(large->state)->is_owned = true;
-	pfree(old);
-	pfree(state);
-}
-
-/*
- * A handle for a copy of a state, or for a state made of a value.
- */
-static Datum
-MakeLarge(FunctionCallInfo fcinfo, const Bloom *state)
-{
-	MemoryContext context = AllocSetContextCreate(StateContext(fcinfo),
-												  "bloomtype aggregate state",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext oldcontext = MemoryContextSwitchTo(context);
-	LargeState *large = palloc(sizeof(LargeState));
-
-	EOH_init_header(&large->header, &LargeStateMethods, context);
-	large->state = StateFrom(state);
-	BloomStateTailOf(large->state)->is_owned = true;
-	MemoryContextSwitchTo(oldcontext);
-	return EOHPGetRWDatum(&large->header);
-}
-
-/*
- * What a transition function returns for a state that has been replaced.
- */
-static pg_noinline Datum
-ReturnReplaced(FunctionCallInfo fcinfo, Bloom *state)
-{
-	Datum		result;
-
-	if (!PG_ARGISNULL(0) &&
-		VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))))
-	{
-		LargeState *large = LargeStateOf(PG_GETARG_DATUM(0));
-
-		if (large != NULL)
-		{
-			ReplaceState(large, state);
-			return PG_GETARG_DATUM(0);
-		}
-	}
-	if (VARSIZE(state) < LARGE_STATE_SIZE || BloomIsPublic(state))
-		return PointerGetDatum(state);
-
-	result = MakeLarge(fcinfo, state);
-	pfree(state);
-	return result;
-}
 
 /*
  * What a transition function returns: what it got, if the state has stayed
@@ -294,9 +94,9 @@ static inline Datum
 ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
 {
 	if (likely(state == old && !PG_ARGISNULL(0) &&
-			   IsInPlace(PG_GETARG_DATUM(0))))
+			   BloomAggIsInPlace(PG_GETARG_DATUM(0))))
 		return PG_GETARG_DATUM(0);
-	return ReturnReplaced(fcinfo, state);
+	return BloomAggReplaced(fcinfo, state, StateContext(fcinfo));
 }
 
 static void
@@ -332,7 +132,7 @@ FirstState(FunctionCallInfo fcinfo)
 										  PG_GETARG_FLOAT8(3), 0);
 			break;
 	}
-	return BloomStateMake(&shape);
+	return BloomStateMake(&shape, BLOOM_PLAIN);
 }
 
 /*
@@ -346,7 +146,7 @@ FirstCountingState(FunctionCallInfo fcinfo)
 	CheckNotNull(fcinfo, 2, "capacity");
 	CheckNotNull(fcinfo, 3, "fp_prob");
 	shape = BloomCountingShape(PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3), 0);
-	return BloomCountingStateMake(&shape);
+	return BloomStateMake(&shape, BLOOM_COUNTING);
 }
 
 /*
@@ -363,91 +163,37 @@ FirstStateInto(FunctionCallInfo fcinfo)
 	return BloomStateFrom(filter);
 }
 
-/*
- * A key whose type is not the state's, or is not known to be: it may be the
- * first, or a number that meets those of another type.
- */
-static pg_noinline Bloom *
-NoteKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
-			const BloomKeyType *key_type, uint64 *hash)
-{
-	BloomKeyType has = BloomKeyTypeOf(state);
-	BloomHasher hasher;
-
-	if (has.id == 0)
-		return StateWithKeyType(state, key_type);
-	if (!BloomSameKeyType(&has, key_type))
-	{
-		BloomHasherInit(&hasher, type, PG_GET_COLLATION());
-		*hash = BloomHashKey(&hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
-	}
-	return state;
-}
-
-/* Does this call's aggregate know its shape? */
-#define WhenFull() \
-	(PG_NARGS() == 4 ? BLOOM_TURN_INTO_BITS : BLOOM_FAIL_WHEN_FULL)
-
 /* ----------------------------------------------------------------
- *							TRANSITION, BY KEY TYPE
- *
- * A function for each key type, with its hash inlined, since a switch or a
- * call per row would be most of the cost.
+ *							KEYS
  * ----------------------------------------------------------------
  */
 
-#define TRANSITION_BODY(first_state, add, type, get_hash) \
-	Bloom	   *old; \
-	Bloom	   *state; \
-	BloomKeyType key_type; \
-	uint64		hash; \
- \
-	CheckContext(fcinfo); \
-	if (likely(!PG_ARGISNULL(0))) \
-		old = StateOf(PG_GETARG_DATUM(0)); \
-	else \
-		old = first_state(fcinfo); \
-	if (PG_ARGISNULL(1)) \
-		return ReturnState(fcinfo, old, old); \
-	get_hash; \
-	state = old; \
-	if (unlikely(old->key_type != key_type.id || key_type.words > 0)) \
-		state = NoteKeyType(fcinfo, old, type, &key_type, &hash); \
-	state = add; \
-	return ReturnState(fcinfo, state, old)
+/* The hash of argument 1, which is not null, and its key type. */
+typedef uint64 (*HashArg) (FunctionCallInfo fcinfo, uint64 seed,
+						   BloomKeyType *key_type);
 
-#define TRANSITION_FUNCTIONS(name, type, get_hash) \
-PG_FUNCTION_INFO_V1(_bloom_agg_trans_##name); \
-Datum \
-_bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
+#define HASH_OF_ARG(name, type_of_keys, hash) \
+static pg_attribute_always_inline uint64 \
+name(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type) \
 { \
-	TRANSITION_BODY(FirstState, BloomStateAdd(state, hash, WhenFull()), \
-					type, get_hash); \
-} \
-PG_FUNCTION_INFO_V1(_bloom_agg_into_trans_##name); \
-Datum \
-_bloom_agg_into_trans_##name(PG_FUNCTION_ARGS) \
-{ \
-	TRANSITION_BODY(FirstStateInto, \
-					BloomStateAdd(state, hash, BLOOM_TURN_INTO_BITS), \
-					type, get_hash); \
-} \
-PG_FUNCTION_INFO_V1(_counting_bloom_agg_trans_##name); \
-Datum \
-_counting_bloom_agg_trans_##name(PG_FUNCTION_ARGS) \
-{ \
-	TRANSITION_BODY(FirstCountingState, BloomCountingStateAdd(state, hash), \
-					type, get_hash); \
+	*key_type = BloomBuiltinKeyType(type_of_keys); \
+	return hash; \
 } \
 extern int	bloom_no_such_symbol	/* swallow a semicolon */
 
-#define FIXED(type_of_keys, hash_function, value) \
-	key_type = BloomBuiltinKeyType(type_of_keys); \
-	hash = hash_function(value, old->seed)
+HASH_OF_ARG(HashInt2, INT8OID, BloomHashInt64(PG_GETARG_INT16(1), seed));
+HASH_OF_ARG(HashInt4, INT8OID, BloomHashInt64(PG_GETARG_INT32(1), seed));
+HASH_OF_ARG(HashInt8, INT8OID, BloomHashInt64(PG_GETARG_INT64(1), seed));
+HASH_OF_ARG(HashUuid, UUIDOID, BloomHashUuid(PG_GETARG_UUID_P(1), seed));
+HASH_OF_ARG(HashBytea, BYTEAOID, BloomHashVarlena(PG_GETARG_DATUM(1), seed));
+HASH_OF_ARG(HashNumeric, NUMERICOID, BloomHashNumeric(PG_GETARG_DATUM(1), seed));
+HASH_OF_ARG(HashFloat8, FLOAT8OID, BloomHashFloat64(PG_GETARG_FLOAT8(1), seed));
+HASH_OF_ARG(HashDate, DATEOID, BloomHashInt32(PG_GETARG_DATEADT(1), seed));
+HASH_OF_ARG(HashTimestamp, TIMESTAMPOID, BloomHashInt64(PG_GETARG_TIMESTAMP(1), seed));
+HASH_OF_ARG(HashTimestamptz, TIMESTAMPTZOID, BloomHashInt64(PG_GETARG_TIMESTAMPTZ(1), seed));
 
 /*
- * An error, on the first row, if these keys became text by a cast that nobody
- * asked for.
+ * An error, on the first row, if these keys became text by an implicit cast.
  */
 static pg_noinline void
 CheckTextKeys(FunctionCallInfo fcinfo)
@@ -464,49 +210,117 @@ CheckTextKeys(FunctionCallInfo fcinfo)
 				 errmsg("keys of type %s would become text", format_type_be(type)),
 				 errdetail("Type %s may have equal values that are different texts.",
 						   format_type_be(type)),
-				 errhint("Say which text the key is: lower(column) for a type that ignores case, column::text for the text as it is.")));
+				 errhint("Cast the key explicitly: lower(column) to ignore case, column::text to compare exactly.")));
 	fcinfo->flinfo->fn_extra = &checked;
 }
 
 static inline uint64
-HashTextKey(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
+HashText(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
 {
 	Oid			collation = PG_GET_COLLATION();
 
 	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
 		CheckTextKeys(fcinfo);
 
-	/* without an expression, nobody could have said which collation */
+	/* without an expression, there is no collation to be found */
 	if (unlikely(!OidIsValid(collation) && fcinfo->flinfo->fn_expr == NULL))
 		collation = DEFAULT_COLLATION_OID;
 	return BloomHashText(PG_GETARG_DATUM(1), collation, seed, key_type);
 }
 
-#define COLLATED \
-	hash = HashTextKey(fcinfo, old->seed, &key_type)
+/* ----------------------------------------------------------------
+ *							TRANSITION, BY KEY TYPE
+ *
+ * A function for each key type, with its hash inlined, since a switch or a
+ * call per row would be most of the cost.
+ * ----------------------------------------------------------------
+ */
 
-TRANSITION_FUNCTIONS(int2, INT2OID, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT16(1)));
-TRANSITION_FUNCTIONS(int4, INT4OID, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT32(1)));
-TRANSITION_FUNCTIONS(int8, INT8OID, FIXED(INT8OID, BloomHashInt64, PG_GETARG_INT64(1)));
-TRANSITION_FUNCTIONS(text, TEXTOID, COLLATED);
-TRANSITION_FUNCTIONS(uuid, UUIDOID, FIXED(UUIDOID, BloomHashUuid, PG_GETARG_UUID_P(1)));
-TRANSITION_FUNCTIONS(bytea, BYTEAOID, FIXED(BYTEAOID, BloomHashVarlena, PG_GETARG_DATUM(1)));
-TRANSITION_FUNCTIONS(numeric, NUMERICOID, FIXED(NUMERICOID, BloomHashNumeric, PG_GETARG_DATUM(1)));
-TRANSITION_FUNCTIONS(float8, FLOAT8OID, FIXED(FLOAT8OID, BloomHashFloat64, PG_GETARG_FLOAT8(1)));
-TRANSITION_FUNCTIONS(date, DATEOID, FIXED(DATEOID, BloomHashInt32, PG_GETARG_DATEADT(1)));
-TRANSITION_FUNCTIONS(timestamp, TIMESTAMPOID, FIXED(TIMESTAMPOID, BloomHashInt64, PG_GETARG_TIMESTAMP(1)));
-TRANSITION_FUNCTIONS(timestamptz, TIMESTAMPTZOID, FIXED(TIMESTAMPTZOID, BloomHashInt64, PG_GETARG_TIMESTAMPTZ(1)));
+typedef Bloom *(*MakeFirst) (FunctionCallInfo fcinfo);
+
+/*
+ * A key whose type is not the state's, or is not known to be: it may be the
+ * first, or a number that meets those of another type.
+ */
+static pg_noinline Bloom *
+SetKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
+		   const BloomKeyType *key_type, uint64 *hash)
+{
+	BloomKeyType has = BloomKeyTypeOf(state);
+	BloomHasher hasher;
+
+	if (has.id == 0)
+		return BloomStateSetKeyType(state, key_type);
+	if (!BloomSameKeyType(&has, key_type))
+	{
+		BloomHasherInit(&hasher, type, PG_GET_COLLATION());
+		*hash = BloomHashKey(&hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
+	}
+	return state;
+}
+
+static pg_attribute_always_inline Datum
+Transition(FunctionCallInfo fcinfo, MakeFirst make_first,
+		   BloomWhenFull when_full, Oid type, HashArg hash_arg)
+{
+	BloomKeyType key_type;
+	Bloom	   *old;
+	Bloom	   *state;
+	uint64		hash;
+
+	CheckContext(fcinfo);
+	if (likely(!PG_ARGISNULL(0)))
+		old = BloomAggState(PG_GETARG_DATUM(0));
+	else
+		old = make_first(fcinfo);
+	if (PG_ARGISNULL(1))
+		return ReturnState(fcinfo, old, old);
+	hash = hash_arg(fcinfo, old->seed, &key_type);
+	state = old;
+	if (unlikely(old->key_type != key_type.id || key_type.words > 0))
+		state = SetKeyType(fcinfo, old, type, &key_type, &hash);
+	return ReturnState(fcinfo, BloomStateAdd(state, hash, when_full), old);
+}
+
+/* Does this call's aggregate know its shape? */
+#define WhenFull() \
+	(PG_NARGS() == 4 ? BLOOM_TURN_INTO_BITS : BLOOM_FAIL_WHEN_FULL)
+
+#define TRANSITION_FUNCTION(name, make_first, when_full, type, hash_arg) \
+PG_FUNCTION_INFO_V1(name); \
+Datum \
+name(PG_FUNCTION_ARGS) \
+{ \
+	return Transition(fcinfo, make_first, when_full, type, hash_arg); \
+} \
+extern int	bloom_no_such_symbol
+
+#define TRANSITION_FUNCTIONS(name, type, hash_arg) \
+TRANSITION_FUNCTION(_bloom_agg_trans_##name, FirstState, WhenFull(), type, hash_arg); \
+TRANSITION_FUNCTION(_bloom_agg_into_trans_##name, FirstStateInto, BLOOM_TURN_INTO_BITS, type, hash_arg); \
+TRANSITION_FUNCTION(_counting_bloom_agg_trans_##name, FirstCountingState, BLOOM_TURN_INTO_BITS, type, hash_arg)
+
+TRANSITION_FUNCTIONS(int2, INT2OID, HashInt2);
+TRANSITION_FUNCTIONS(int4, INT4OID, HashInt4);
+TRANSITION_FUNCTIONS(int8, INT8OID, HashInt8);
+TRANSITION_FUNCTIONS(text, TEXTOID, HashText);
+TRANSITION_FUNCTIONS(uuid, UUIDOID, HashUuid);
+TRANSITION_FUNCTIONS(bytea, BYTEAOID, HashBytea);
+TRANSITION_FUNCTIONS(numeric, NUMERICOID, HashNumeric);
+TRANSITION_FUNCTIONS(float8, FLOAT8OID, HashFloat8);
+TRANSITION_FUNCTIONS(date, DATEOID, HashDate);
+TRANSITION_FUNCTIONS(timestamp, TIMESTAMPOID, HashTimestamp);
+TRANSITION_FUNCTIONS(timestamptz, TIMESTAMPTZOID, HashTimestamptz);
 
 /* ----------------------------------------------------------------
  *							TRANSITION, ANY OTHER TYPE
  *
- * Here the state is internal: nobody copies it for us, so that we own it.
+ * Here the state is internal: the server does not copy it, so that we own it.
  * ----------------------------------------------------------------
  */
 
 static Datum
-TransitionAny(FunctionCallInfo fcinfo,
-			  Bloom *(*first_state) (FunctionCallInfo),
+TransitionAny(FunctionCallInfo fcinfo, MakeFirst make_first,
 			  BloomWhenFull when_full)
 {
 	MemoryContext context = StateContext(fcinfo);
@@ -515,19 +329,9 @@ TransitionAny(FunctionCallInfo fcinfo,
 	uint64		hash;
 
 	if (PG_ARGISNULL(0))
-		state = BloomStateOwn(first_state(fcinfo), context);
+		state = BloomStateOwn(make_first(fcinfo), context);
 	else
-	{
 		state = (Bloom *) PG_GETARG_POINTER(0);
-		if (unlikely(BloomIsPublic(state)))
-		{
-			/* it was published, and goes on */
-			Bloom	   *value = state;
-
-			state = BloomStateOwn(StateFrom(value), context);
-			pfree(value);
-		}
-	}
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
 
@@ -535,9 +339,7 @@ TransitionAny(FunctionCallInfo fcinfo,
 		hasher = BloomMakeCallSite(fcinfo, 1, false, sizeof(BloomHasher));
 	hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
 	if (unlikely(state->key_type == 0))
-		state = StateWithKeyType(state, &hasher->key_type);
-	if (BloomKindOf(state) == BLOOM_COUNTING)
-		PG_RETURN_POINTER(BloomCountingStateAdd(state, hash));
+		state = BloomStateSetKeyType(state, &hasher->key_type);
 	PG_RETURN_POINTER(BloomStateAdd(state, hash, when_full));
 }
 
@@ -586,31 +388,16 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 		return PG_GETARG_DATUM(0);
 	}
 
-	other = LookAtState(PG_GETARG_DATUM(1));
+	other = BloomAggLookAt(PG_GETARG_DATUM(1));
 	if (PG_ARGISNULL(0))
 	{
 		BloomCheckCanMerge(other, when_full);
-		if (VARSIZE(other) >= LARGE_STATE_SIZE)
-			return MakeLarge(fcinfo, other);
-		if (!BloomIsPublic(other))
-			other = StateFrom(other);
-		return PointerGetDatum(other);
+		return BloomAggFirst(other, StateContext(fcinfo));
 	}
 
-	old = StateOf(PG_GETARG_DATUM(0));
-	state = MergeState(old, other, when_full);
+	old = BloomAggState(PG_GETARG_DATUM(0));
+	state = BloomStateMerge(old, other, when_full);
 	return ReturnState(fcinfo, state, old);
-}
-
-/*
- * _bloom_agg_combine
- *		Combine partial states of a given shape.
- */
-PG_FUNCTION_INFO_V1(_bloom_agg_combine);
-Datum
-_bloom_agg_combine(PG_FUNCTION_ARGS)
-{
-	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
 }
 
 /*
@@ -626,7 +413,7 @@ _bloom_agg_collect_combine(PG_FUNCTION_ARGS)
 
 /*
  * _bloom_union_agg_trans
- *		Add a filter, unless it is null.  Combines states as well.
+ *		Add a filter or a state of a given shape, unless it is null.
  */
 PG_FUNCTION_INFO_V1(_bloom_union_agg_trans);
 Datum
@@ -636,19 +423,8 @@ _bloom_union_agg_trans(PG_FUNCTION_ARGS)
 }
 
 /*
- * _counting_bloom_agg_combine
- *		Combine partial states of counting filters.
- */
-PG_FUNCTION_INFO_V1(_counting_bloom_agg_combine);
-Datum
-_counting_bloom_agg_combine(PG_FUNCTION_ARGS)
-{
-	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
-}
-
-/*
  * _counting_bloom_sum_agg_trans
- *		Add a counting filter, unless it is null.  Combines states as well.
+ *		Add a counting filter or its state, unless it is null.
  */
 PG_FUNCTION_INFO_V1(_counting_bloom_sum_agg_trans);
 Datum
@@ -684,19 +460,8 @@ _bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/*
- * The state or value that a final function gets.
- *
- * The server passes a handle that is for reading only, since a state may go
- * on.  Publishing changes a state within its meaning, which is allowed.
- */
-static Bloom *
-FinalState(FunctionCallInfo fcinfo)
-{
-	LargeState *large = LargeStateOf(PG_GETARG_DATUM(0));
-
-	return large != NULL ? large->state : StateOf(PG_GETARG_DATUM(0));
-}
+/* Does the state go on after its final function? */
+#define GoesOn()	IsA(fcinfo->context, WindowAggState)
 
 /*
  * Warn of a filter that holds more keys than its capacity: once for each
@@ -728,7 +493,8 @@ Final(FunctionCallInfo fcinfo, BloomKind kind)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(kind == BLOOM_COUNTING ? BloomCountingMakeShapeless() :
 						  BloomMakeShapeless());
-	filter = PublishState(FinalState(fcinfo));
+	filter = BloomStateToValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
+							   !GoesOn());
 	WarnIfOverfull(fcinfo, filter);
 	PG_RETURN_BLOOM_P(filter);
 }
@@ -766,5 +532,6 @@ _bloom_agg_fit_final(PG_FUNCTION_ARGS)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMakeShapeless());
-	PG_RETURN_BLOOM_P(BloomStatePublishFitted(FinalState(fcinfo)));
+	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
+											  !GoesOn()));
 }

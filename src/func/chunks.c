@@ -104,7 +104,7 @@ OpenSource(Datum filter)
 	source.bytes = NULL;
 	source.length = BloomFetchSize(filter) - VARHDRSZ;
 	if (BLOOM_STORED_AS_SENT && BloomIsSliceable(filter) &&
-		BloomIsPublic(BloomFetchHeader(filter)))
+		BloomIsValue(BloomFetchHeader(filter)))
 		return source;
 
 	whole = BloomFetch(filter);

@@ -1,0 +1,171 @@
+/*-------------------------------------------------------------------------
+ *
+ * func/agg_large.c
+ *		Transition states as arguments and results, large ones included.
+ *
+ * A state of 1 MB or more is behind a handle, an expanded object, which
+ * nodeAgg.c takes over as it is.  So it is owned: it grows by reallocation,
+ * while any other state exists three times when it has to grow.
+ *
+ * Smaller states have no handle.  An expanded object has a memory context of
+ * its own, and a hash aggregate walks all contexts for each new group.
+ *
+ * The first argument in an aggregate is the aggregate's own, and can be
+ * changed in place.  But it can also be a value, in any form that the server
+ * has for one: as an initial value, or in an aggregate that somebody has made
+ * of our functions and others.  A value is never changed: a state is made of
+ * it.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
+
+#include "filter/fetch.h"
+#include "func/agg_large.h"
+
+#define LARGE_STATE_SIZE	(1024 * 1024)
+
+typedef struct LargeState
+{
+	ExpandedObjectHeader header;
+	Bloom	   *state;			/* owned, in the object's context, or a value */
+} LargeState;
+
+/* What leaves the process has no room for keys to come. */
+static Size
+LargeStateFlatSize(ExpandedObjectHeader *header)
+{
+	LargeState *large = (LargeState *) header;
+
+	BloomStateCompact(large->state);
+	return VARSIZE(large->state);
+}
+
+static void
+LargeStateFlatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	memcpy(result, ((LargeState *) header)->state, size);
+	if (BloomStateIsOwned((Bloom *) result))
+		BloomStateTailOf((Bloom *) result)->is_owned = false;
+}
+
+static const ExpandedObjectMethods LargeStateMethods = {
+	LargeStateFlatSize,
+	LargeStateFlatten
+};
+
+/* The handle that a Datum is, or NULL. */
+static LargeState *
+LargeStateOf(Datum datum)
+{
+	ExpandedObjectHeader *header;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	header = DatumGetEOHP(datum);
+	return header->eoh_methods == &LargeStateMethods ? (LargeState *) header : NULL;
+}
+
+/*
+ * BloomAggLookAt
+ *		The state or value that an argument is, to be read.
+ */
+const Bloom *
+BloomAggLookAt(Datum datum)
+{
+	LargeState *large = LargeStateOf(datum);
+
+	return large != NULL ? large->state : BloomFetchState(datum);
+}
+
+/*
+ * BloomAggStateToChange
+ *		The state or value that an argument is, to be changed.
+ */
+Bloom *
+BloomAggStateToChange(Datum datum)
+{
+	const Bloom *state = BloomAggLookAt(datum);
+
+	if (!BloomAggIsInPlace(datum) && !BloomIsValue(state))
+		state = BloomStateFrom(state);
+	return unconstify(Bloom *, state);
+}
+
+/*
+ * BloomAggStateToFinish
+ *		The state or value that a final function gets.
+ *
+ * The server passes a handle for reading only, since a state may go on.  A
+ * flush does not change what the state holds, and so is allowed.
+ */
+Bloom *
+BloomAggStateToFinish(Datum datum)
+{
+	LargeState *large = LargeStateOf(datum);
+
+	return large != NULL ? large->state : BloomAggState(datum);
+}
+
+/*
+ * BloomAggFirst
+ *		What an aggregate returns that starts with a value or state, which
+ *		stays as it is.
+ */
+Datum
+BloomAggFirst(const Bloom *filter, MemoryContext context)
+{
+	MemoryContext own;
+	LargeState *large;
+
+	if (VARSIZE(filter) < LARGE_STATE_SIZE)
+		return PointerGetDatum(BloomIsValue(filter) ? filter :
+							   BloomStateFrom(filter));
+
+	own = AllocSetContextCreate(context, "bloomtype aggregate state",
+								ALLOCSET_SMALL_SIZES);
+	large = MemoryContextAlloc(own, sizeof(LargeState));
+	EOH_init_header(&large->header, &LargeStateMethods, own);
+	large->state = BloomStateOwn(filter, own);
+	return EOHPGetRWDatum(&large->header);
+}
+
+/*
+ * BloomAggReplaced
+ *		What a transition function returns for a state at another address than
+ *		its first argument's.
+ */
+Datum
+BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state, MemoryContext context)
+{
+	Datum		result;
+	LargeState *large;
+
+	if (!PG_ARGISNULL(0) &&
+		VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))) &&
+		(large = LargeStateOf(PG_GETARG_DATUM(0))) != NULL)
+	{
+		Bloom	   *old = large->state;
+
+		/* if it was reallocated, the old one is gone */
+		large->state = state;
+		if (!BloomStateIsOwned(state))
+		{
+			large->state = BloomStateOwn(state, large->header.eoh_context);
+			pfree(old);
+			pfree(state);
+		}
+		return PG_GETARG_DATUM(0);
+	}
+	if (VARSIZE(state) < LARGE_STATE_SIZE || BloomIsValue(state))
+		return PointerGetDatum(state);
+
+	result = BloomAggFirst(state, context);
+	pfree(state);
+	return result;
+}

@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * func/agg_large.h
+ *		Transition states as arguments and results, large ones included.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_AGG_LARGE_H
+#define BLOOM_AGG_LARGE_H
+
+#include "fmgr.h"
+
+#include "filter/state.h"
+
+/* Is a state behind this Datum that we can change in place? */
+#define BloomAggIsInPlace(datum) \
+	(VARATT_IS_4B_U(DatumGetPointer(datum)) || \
+	 VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
+
+extern const Bloom *BloomAggLookAt(Datum datum);
+extern Bloom *BloomAggStateToChange(Datum datum);
+extern Bloom *BloomAggStateToFinish(Datum datum);
+extern Datum BloomAggFirst(const Bloom *filter, MemoryContext context);
+extern Datum BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state,
+							  MemoryContext context);
+
+/*
+ * BloomAggState
+ *		The state or value that an argument is, to be changed.
+ */
+static inline Bloom *
+BloomAggState(Datum datum)
+{
+	if (likely(VARATT_IS_4B_U(DatumGetPointer(datum))))
+		return (Bloom *) DatumGetPointer(datum);
+	return BloomAggStateToChange(datum);
+}
+
+#endif							/* BLOOM_AGG_LARGE_H */
