@@ -935,37 +935,27 @@ CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) R
 COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? true for every repeated key, and for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys';
 
 -- ----------------------------------------------------------------
---							FIRST ROWS
+--							DISTINCT KEYS
 --
--- The planner replaces bloom_first by _bloom_first, with a number of the call
--- before the arguments.  They cost more than what they are to come after.
+-- In the SELECT list.  The support function raises an error where the result
+-- could depend on the plan.
 -- ----------------------------------------------------------------
 
-CREATE FUNCTION _bloom_first_support(internal) RETURNS internal
+CREATE FUNCTION _bloom_distinct_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_first_support(internal) IS 'planner support function of bloom_first';
+COMMENT ON FUNCTION _bloom_distinct_support(internal) IS 'planner support function of bloom_distinct';
 
--- not STRICT, none of these; a null key is new in each row
+-- not STRICT; each null key is new
 
-CREATE FUNCTION _bloom_first(call int, key anycompatible) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
-	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION _bloom_first(int, anycompatible) IS 'what the planner turns bloom_first into';
+CREATE FUNCTION bloom_distinct(key anycompatible) RETURNS SETOF anycompatible
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100 ROWS 1
+	SUPPORT _bloom_distinct_support;
+COMMENT ON FUNCTION bloom_distinct(anycompatible) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; exact, except for keys with equal 64-bit hashes; takes 11 to 32 bytes for each key; fewer than 67108864 distinct keys; error 0A000 where the result could depend on the plan';
 
-CREATE FUNCTION _bloom_first(call int, key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
-	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION _bloom_first(int, anycompatible, float8, float8) IS 'what the planner turns bloom_first into';
-
-CREATE FUNCTION bloom_first(key anycompatible) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
-	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION bloom_first(anycompatible) IS 'is this the first row of the statement with this key, in the order of the scan? exact, except for keys with equal 64-bit hashes; takes 11 to 32 bytes for each key; fewer than 67108864 distinct keys; in a query of one table, view or subquery, otherwise error 0A000';
-
-CREATE FUNCTION bloom_first(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 1000
-	SUPPORT _bloom_first_support;
-COMMENT ON FUNCTION bloom_first(anycompatible, float8, float8) IS 'is this the first row of the statement with this key, in the order of the scan? never true for a repeated key, false for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys; in a query of one table, view or subquery, otherwise error 0A000';
+CREATE FUNCTION bloom_distinct(key anycompatible, capacity float8, fp_prob float8) RETURNS SETOF anycompatible
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100 ROWS 1
+	SUPPORT _bloom_distinct_support;
+COMMENT ON FUNCTION bloom_distinct(anycompatible, float8, float8) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; a new key is lost at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys; error 0A000 where the result could depend on the plan';
 
 -- ----------------------------------------------------------------
 --							STORED SETS

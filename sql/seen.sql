@@ -141,6 +141,78 @@ SELECT pg_temp.temp_blocks('SELECT bloom_seen(id) OVER () FROM clicks') AS seen,
 RESET work_mem;
 
 --
+-- Whatever stands around it: the window sees all rows of its query, once
+--
+
+CREATE TEMP VIEW marked AS SELECT *, bloom_seen(id) OVER () AS seen FROM clicks;
+CREATE TEMP VIEW first_ones AS SELECT * FROM marked WHERE NOT seen;
+CREATE INDEX ON clicks (ts);
+CREATE FUNCTION pg_temp.dear(bigint) RETURNS boolean LANGUAGE plpgsql COST 100000 AS 'BEGIN RETURN $1 > 50000; END';
+CREATE FUNCTION pg_temp.first_in(bigint) RETURNS bigint LANGUAGE sql STABLE
+	AS 'SELECT count(*) FROM (SELECT bloom_seen(c.id) OVER () AS seen FROM clicks AS c WHERE c.ad < $1) AS s WHERE NOT seen';
+CREATE TEMP TABLE expected AS SELECT DISTINCT ON (id) * FROM clicks ORDER BY id, row;
+
+-- a FILTER of an aggregate that is spilled, sorted, or has grouping sets; a frame that moves
+SET work_mem = '64kB';
+SET enable_sort = off;
+SELECT sum(n) AS spilled FROM (SELECT row / 2 AS page, count(*) FILTER (WHERE NOT seen) AS n FROM marked GROUP BY row / 2) AS g;
+RESET enable_sort;
+SET enable_hashagg = off;
+SELECT sum(n) AS sorted FROM (SELECT row / 2 AS page, count(*) FILTER (WHERE NOT seen) AS n FROM marked GROUP BY row / 2) AS g;
+RESET enable_hashagg;
+SELECT ad, count(*) FILTER (WHERE NOT seen) AS n FROM marked GROUP BY GROUPING SETS ((ad), ()) HAVING ad IS NULL;
+SELECT max(n) FROM (SELECT count(*) FILTER (WHERE NOT seen) OVER (ORDER BY row ROWS BETWEEN 9 PRECEDING AND CURRENT ROW) AS n FROM marked) AS w;
+RESET work_mem;
+SELECT (SELECT count(*) FROM expected) AS expected,
+	   -- groups
+	   (SELECT count(*) FROM (SELECT bloom_seen(id) OVER () AS seen FROM (SELECT id, ad, count(*) FROM clicks GROUP BY id, ad) AS g) AS s WHERE NOT seen) AS groups,
+	   -- a function that is inlined, or is not
+	   pg_temp.first_in(10) AS function;
+-- an index gives the minimum and the maximum
+SELECT min(ts) = (SELECT min(ts) FROM expected) AS min_agrees, max(ts) = (SELECT max(ts) FROM expected) AS max_agrees, bool_and(ad < 10)
+FROM first_ones;
+SELECT min(ts) IS NOT NULL AS min, max(ts) IS NOT NULL AS max FROM (SELECT ts, bloom_seen(0) OVER () AS seen FROM clicks) AS s WHERE NOT seen;
+-- conditions of every cost, in each order, and in outer queries
+SELECT (SELECT count(*) FROM expected WHERE row > 50000) AS expected,
+	   (SELECT count(*) FROM marked WHERE NOT seen AND pg_temp.dear(row)) AS dear,
+	   (SELECT count(*) FROM marked WHERE pg_temp.dear(row) AND NOT seen) AS dear_first,
+	   (SELECT count(*) FROM first_ones WHERE row > 50000) AS view,
+	   (SELECT count(*) FROM first_ones AS f JOIN clicks AS c USING (row) WHERE c.row > 50000) AS joined,
+	   (SELECT count(*) FROM clicks AS c WHERE row > 50000 AND EXISTS (SELECT FROM first_ones AS f WHERE f.row = c.row)) AS exists,
+	   (SELECT count(*) FROM marked AS m WHERE NOT seen AND EXISTS (SELECT FROM clicks AS c WHERE c.row = m.row AND c.row > 50000)) AS exists_below;
+-- conditions of its own query come first
+SELECT count(*) = (SELECT count(DISTINCT id) FROM clicks WHERE row > 50000) AS own_condition
+FROM (SELECT bloom_seen(id) OVER () AS seen FROM clicks WHERE pg_temp.dear(row)) AS s WHERE NOT seen;
+
+-- over partitions, with workers, in both orders
+CREATE TEMP TABLE parts (LIKE clicks) PARTITION BY LIST (ad);
+CREATE TEMP TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
+CREATE TEMP TABLE parts_rest PARTITION OF parts DEFAULT;
+INSERT INTO parts SELECT * FROM clicks;
+SELECT count(*) FROM (SELECT bloom_seen(id) OVER () AS seen FROM parts) AS s WHERE NOT seen;
+SELECT count(*) AS differences
+FROM (SELECT row FROM (SELECT row, bloom_seen(id) OVER (ORDER BY row DESC) AS seen FROM parts) AS s WHERE NOT seen) AS a
+FULL JOIN (SELECT DISTINCT ON (id) row FROM clicks ORDER BY id, row DESC) AS b USING (row)
+WHERE a.row IS NULL OR b.row IS NULL;
+
+-- keep one row of each key
+BEGIN;
+DELETE FROM clicks WHERE ctid IN (SELECT ctid FROM (SELECT ctid, bloom_seen(id) OVER (ORDER BY row) AS seen FROM clicks) AS s WHERE seen);
+SELECT count(*) AS rows, count(DISTINCT id) AS ids FROM clicks;
+ROLLBACK;
+UPDATE clicks SET ad = -1 FROM first_ones AS f WHERE f.row = clicks.row;
+SELECT count(*) AS rows, count(DISTINCT id) AS ids FROM clicks WHERE ad = -1;
+
+-- a cursor that goes back
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT k, bloom_seen(k) OVER () AS seen FROM unnest(ARRAY[1, 1, 2]) AS k;
+FETCH ALL FROM c;
+MOVE ABSOLUTE 0 IN c;
+FETCH 2 FROM c;
+FETCH PRIOR FROM c;
+COMMIT;
+
+--
 -- Wrong use
 --
 

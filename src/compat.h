@@ -25,15 +25,6 @@
 	((uint32) (toast_pointer).va_extsize)
 #endif
 
-/* PostgreSQL 16 asks for privileges on all kinds of objects in one way */
-#if PG_VERSION_NUM >= 160000
-#define BloomMayExecute(function, role) \
-	(object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK)
-#else
-#define BloomMayExecute(function, role) \
-	(pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK)
-#endif
-
 /*
  * Before PostgreSQL 16, the walkers of trees are declared without parameters,
  * which since C23 means that they take none.

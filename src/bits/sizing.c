@@ -194,11 +194,11 @@ BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob)
 }
 
 /*
- * The false-positive rate of a filter in cache lines at capacity.
+ * The false-positive rate of a blocked Bloom filter at capacity.
  *
- * A line of B bits gets j keys with the Poisson probability of its mean
- * B * lines * n / m, and then has the rate of a Bloom filter of B bits with j
- * keys (F. Putze, P. Sanders, J. Singler, WEA 2007, 108-121).  All lines of a
+ * A block of B bits gets j keys with the Poisson probability of its mean
+ * B * blocks * n / m, and then has the rate of a Bloom filter of B bits with j
+ * keys (F. Putze, P. Sanders, J. Singler, WEA 2007, 108-121).  All blocks of a
  * key have to say yes.
  *
  * In so few bits, the fill varies by chance.  The mean of fill^k is larger than
@@ -206,21 +206,21 @@ BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob)
  * its square, in second order; the variance is that of the occupancy problem
  * (W. Feller, vol. 1, IV.2).  This adds about one part in a hundred.
  *
- * With one hash, the mean over the lines is the rate of a filter in one piece,
+ * With one hash, the mean over the blocks is the rate of a filter in one piece,
  * exactly.  It must not be larger by an error of rounding: the rate that
  * best_params returns would then take twice the bits.
  */
 double
-BloomLineRate(double bits_per_key, int lines, int hashes)
+BloomBlockedRate(double bits_per_key, int blocks, int hashes)
 {
-	const double B = BLOOM_LINE_BITS;
-	double		mean = B * lines / bits_per_key;
+	const double B = BLOOM_BLOCK_BITS;
+	double		mean = B * blocks / bits_per_key;
 	double		spread = 12 * sqrt(mean);
 	double		most = mean + spread + 20;
 	double		rate = 0;
 	double		sum = 0;
 
-	if (lines == 1 && hashes == 1)
+	if (blocks == 1 && hashes == 1)
 		return BloomRate(bits_per_key, 1);
 	for (double j = floor(Max(mean - spread, 0)); j < most; j++)
 	{
@@ -235,37 +235,37 @@ BloomLineRate(double bits_per_key, int lines, int hashes)
 			rate += weight * BloomRateOfFill(fill, hashes) *
 				(1 + hashes * (hashes - 1) / 2.0 * variance / (fill * fill));
 	}
-	return pow(rate / sum, lines);
+	return pow(rate / sum, blocks);
 }
 
 /*
- * The fewest lines a key that reach the rate with at most a tenth more bits
+ * The fewest blocks a key that reach the rate with at most a tenth more bits
  * than best_params takes (in whole bits a key), and then the fewest bits, and
  * the fewest hashes.
  *
- * False, if best_params has no answer.  If it has, there is one: four lines
- * are enough for every rate (test/unit/lines.c).
+ * False, if best_params has no answer.  If it has, there is one: four blocks
+ * are enough for every rate (test/unit/blocked.c).
  */
 bool
-BloomBestLines(double fp_prob, BloomLineParams *params)
+BloomBestBlocked(double fp_prob, BloomBlockedParams *params)
 {
 	BloomParams best;
 
 	if (!BloomBestParams(fp_prob, &best))
 		return false;
-	for (params->lines = 1; params->lines <= BLOOM_MAX_LINES; params->lines++)
+	for (params->blocks = 1; params->blocks <= BLOOM_MAX_BLOCKS; params->blocks++)
 	{
 		int			most_bits = best.bits_per_key + (best.bits_per_key + 9) / 10;
 
 		for (params->bits_per_key = best.bits_per_key;
 			 params->bits_per_key <= most_bits; params->bits_per_key++)
 		{
-			int			most = (int) ceil(BestHashes(params->bits_per_key) / params->lines);
+			int			most = (int) ceil(BestHashes(params->bits_per_key) / params->blocks);
 
 			for (params->hashes = 1; params->hashes <= most; params->hashes++)
 			{
-				if (BloomLineRate(params->bits_per_key, params->lines,
-								  params->hashes) <= fp_prob)
+				if (BloomBlockedRate(params->bits_per_key, params->blocks,
+									 params->hashes) <= fp_prob)
 					return true;
 			}
 		}
@@ -274,14 +274,14 @@ BloomBestLines(double fp_prob, BloomLineParams *params)
 }
 
 /*
- * How many lines a filter for this many keys has.
+ * How many blocks a filter for this many keys has.
  */
 uint64
-BloomLinesForCapacity(uint64 capacity, int bits_per_key)
+BloomBlocksForCapacity(uint64 capacity, int bits_per_key)
 {
-	uint64		lines = (capacity * bits_per_key + BLOOM_LINE_BITS - 1) / BLOOM_LINE_BITS;
+	uint64		blocks = (capacity * bits_per_key + BLOOM_BLOCK_BITS - 1) / BLOOM_BLOCK_BITS;
 
-	return Max(lines, 1);
+	return Max(blocks, 1);
 }
 
 /*

@@ -27,16 +27,16 @@ typedef struct BloomParams
 	double		fp_prob;		/* the rate that they give at capacity */
 } BloomParams;
 
-/* The shape of a filter in cache lines (bits/blocked.h) */
-#define BLOOM_LINE_BITS			512
-#define BLOOM_MAX_LINES			4
+/* The shape of a blocked Bloom filter (bits/blocked.h) */
+#define BLOOM_BLOCK_BITS			512
+#define BLOOM_MAX_BLOCKS			4
 
-typedef struct BloomLineParams
+typedef struct BloomBlockedParams
 {
-	int			lines;			/* of a key */
+	int			blocks;			/* of a key */
 	int			hashes;			/* in each of them */
 	int			bits_per_key;
-} BloomLineParams;
+} BloomBlockedParams;
 
 extern double BloomRate(double bits_per_key, int hashes);
 extern double BloomMinFpProb(void);
@@ -45,9 +45,9 @@ extern uint64 BloomBitsForCapacity(uint64 capacity, int bits_per_key);
 extern uint64 BloomMaxCapacity(int bits_per_key);
 extern uint64 BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob);
 
-extern double BloomLineRate(double bits_per_key, int lines, int hashes);
-extern bool BloomBestLines(double fp_prob, BloomLineParams *params);
-extern uint64 BloomLinesForCapacity(uint64 capacity, int bits_per_key);
+extern double BloomBlockedRate(double bits_per_key, int blocks, int hashes);
+extern bool BloomBestBlocked(double fp_prob, BloomBlockedParams *params);
+extern uint64 BloomBlocksForCapacity(uint64 capacity, int bits_per_key);
 
 extern double BloomEstimateKeys(uint64 bits, int hashes, double bits_set);
 extern double BloomEstimateError(uint64 bits, int hashes, double keys);

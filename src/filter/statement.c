@@ -3,15 +3,15 @@
  * filter/statement.c
  *		What several call sites of one running statement share.
  *
+ * - A shared struct is found by the memory context of its statement (fn_mcxt)
+ *	 and by its kind.  One kind has one struct, of one size.
+ * - It goes with its context: a callback takes it from the list.  So no other
+ *	 statement can find it, even if its context has the same address.
+ *
  * A condition over a partitioned table is copied into the scan of each
  * partition, and each copy has its own fn_extra.  What all copies have in
- * common is fn_mcxt, the memory context of the statement that runs.  So what
- * they share is found by that context and a name.
- *
- * There is a list of all, for a session rarely has more than a few at a time,
- * and a call site looks only once.  They go with their contexts: a callback
- * takes them from the list.  So no other statement can find them there, even
- * if its context comes to lie at the same address.
+ * common is their context.  A list is enough, since a session rarely has more
+ * than a few of these at a time, and a call site looks only once.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -41,23 +41,28 @@ Forget(void *arg)
 
 /*
  * BloomShare
- *		What has this name in this context, a struct of so many bytes that
+ *		What this context has of this kind: a struct of so many bytes that
  *		begins with a BloomShared.  The first time, the rest of it is zero.
  */
 void *
-BloomShare(MemoryContext query, int32 name, Size size)
+BloomShare(MemoryContext query, BloomSharedKind kind, Size size)
 {
 	BloomShared *shared;
 
 	for (shared = all_shared; shared != NULL; shared = shared->next)
 	{
-		if (shared->query == query && shared->name == name)
-			return shared;
+		if (shared->query != query || shared->kind != kind)
+			continue;
+		if (shared->size != size)
+			elog(ERROR, "shared struct of kind %d has %zu bytes, not %zu",
+				 (int) kind, shared->size, size);
+		return shared;
 	}
 
 	shared = MemoryContextAllocZero(query, size);
 	shared->query = query;
-	shared->name = name;
+	shared->kind = kind;
+	shared->size = size;
 	shared->callback.func = Forget;
 	shared->callback.arg = shared;
 	MemoryContextRegisterResetCallback(query, &shared->callback);

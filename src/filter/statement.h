@@ -7,23 +7,27 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_QUERY_H
-#define BLOOM_QUERY_H
+#ifndef BLOOM_STATEMENT_H
+#define BLOOM_STATEMENT_H
 
 #include "utils/palloc.h"
 
-/* The names of what is shared, besides the numbers of bloom_first's calls */
-#define BLOOM_SHARED_CACHE	(-1)
+/* What there is to share; never a number that SQL gives */
+typedef enum BloomSharedKind
+{
+	BLOOM_SHARED_CACHE = 1		/* of stored filters (filter/fetch.c) */
+} BloomSharedKind;
 
 /* What is shared begins with this */
 typedef struct BloomShared
 {
 	MemoryContext query;
-	int32		name;
+	BloomSharedKind kind;
+	Size		size;
 	struct BloomShared *next;
 	MemoryContextCallback callback;
 } BloomShared;
 
-extern void *BloomShare(MemoryContext query, int32 name, Size size);
+extern void *BloomShare(MemoryContext query, BloomSharedKind kind, Size size);
 
-#endif							/* BLOOM_QUERY_H */
+#endif							/* BLOOM_STATEMENT_H */

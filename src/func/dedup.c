@@ -1,35 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * func/dedup.c
- *		Keys that are added one by one, each with the answer whether it is new.
+ *		Dedup tables: add a key, and learn whether it was new.
  *
- * What bloom_seen and bloom_first have in common.  There are two forms:
+ * bloom_seen and bloom_distinct use them, in two forms:
  *
  *		(key)						a table of hashes: exact, grows
- *		(key, capacity, fp_prob)	a filter of a fixed size
+ *		(key, capacity, fp_prob)	a blocked Bloom filter of a fixed size
+ *
+ * Invariants
+ * ----------
+ *
+ * - An entry is a hash times the secret, an odd number; never zero.  Whoever
+ *	 chooses keys cannot choose their blocks.
+ * - It is in block (entry * nblocks) >> 64, or in the next one with room,
+ *	 cyclically.  Blocks are filled from their beginning, and no entry is ever
+ *	 taken out, so that a search ends at the first block with room.
+ * - At most three quarters of the entries' places are in use.
+ * - A filter has no secret: which new keys it takes for repeats does not change
+ *	 from one run of a query to the next.
  *
  * Few keys should not pay for the bits of their capacity.  So the second form
- * begins with a table as well, but only up to a sixteenth of what the bits
- * take.
+ * begins as a table as well, which may take a sixteenth of the filter's bits.
  *
- * This is no transition state (filter/state.c): it never becomes a value, and
- * need not be a varlena.  What it has to do is to answer at once, for each
- * key.  The time of a large table is that of a cache miss for each key, which
- * cannot be put off.  But the rows between can be worked on meanwhile, unless
- * the processor has to guess how the answer will be, and guesses wrong.  So
- * both are divided into lines of the size of a cache line, and a line is
- * searched without a branch (func/dedup.h, bits/blocked.h).
- *
- * A number belongs into the line (number * nlines) >> 64, or the next one with
- * room, cyclically; the lines are filled from their beginning.  No number is
- * ever taken out, so that a search ends at the first line with room.  Numbers
- * are hashes, multiplied by a secret: who chooses keys cannot choose their
- * lines.
- *
- * The filter is not one of the kind that is stored: no other program has to
- * find its positions, so that they can be in few lines.  It has no secret,
- * since which first rows it takes for repeats should not change from one run
- * of a query to the next.
+ * The time of a large table is that of one cache miss a key.  The processor
+ * works on the rows between meanwhile, unless it has to guess what the answer
+ * will be, and guesses wrong.  So both forms consist of blocks of one cache
+ * line, which are searched without a branch (func/dedup.h, bits/blocked.h).
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -45,74 +42,71 @@
 /* A table may have one key for so many words of the bit array */
 #define WORDS_PER_TABLE_KEY		16
 
-/* The exact form takes fewer keys; so many lines have room for them */
+/* The exact form takes fewer keys; so many blocks have room for them */
 #define MAX_EXACT_KEYS			(BLOOM_MAX_BITS / 64)
-#define MAX_LINES				(MAX_EXACT_KEYS / Room(1) + 1)
+#define MAX_BLOCKS				(MAX_EXACT_KEYS / Room(1) + 1)
 
-#define FIRST_LINES				2
+#define FIRST_BLOCKS			2
 
-/* How many numbers may so many lines hold?  Three quarters. */
-#define Room(nlines)			((nlines) * (BLOOM_TELL_LINE * 3 / 4))
+/* How many entries may so many blocks hold?  Three quarters. */
+#define Room(nblocks)			((nblocks) * (BLOOM_BLOCK_WORDS * 3 / 4))
 
-#define LINE_BYTES				(BLOOM_TELL_LINE * sizeof(uint64))
+#define BLOCK_BYTES				(BLOOM_BLOCK_WORDS * sizeof(uint64))
 
-/* Lines that are worked on between two looks for a cancel request */
-#define LINES_PER_INTERRUPT_CHECK	65536
+/* Blocks that are worked on between two checks for interrupts */
+#define BLOCKS_PER_INTERRUPT_CHECK	65536
 
-/* Make a table of so many empty lines. */
+/* Make so many empty blocks. */
 static void
-MakeLines(BloomTeller *teller, uint64 nlines)
+MakeBlocks(BloomDedup *dedup, uint64 nblocks)
 {
-	Size		size = (nlines + 1) * LINE_BYTES;
-	void	   *memory = BloomAllocate(teller->context, size);
+	Size		size = (nblocks + 1) * BLOCK_BYTES;
+	void	   *memory = BloomAllocate(dedup->context, size);
 
 	memset(memory, 0, size);
-	teller->memory = memory;
-	teller->lines = (uint64 *) TYPEALIGN(LINE_BYTES, memory);
-	teller->nlines = nlines;
+	dedup->memory = memory;
+	dedup->blocks = (uint64 *) TYPEALIGN(BLOCK_BYTES, memory);
+	dedup->nblocks = nblocks;
 }
 
-/* Move all numbers into a table of twice the size. */
+/* Move all entries into a table of twice the size. */
 static void
-Grow(BloomTeller *teller)
+Grow(BloomDedup *dedup)
 {
-	const uint64 *old = teller->lines;
-	uint64		nold = teller->nlines;
-	void	   *old_memory = teller->memory;
-	BloomTeller grown = *teller;
+	BloomDedup	grown = *dedup;
 
-	MakeLines(&grown, Min(nold * 2, MAX_LINES));
-	for (uint64 i = 0; i < nold; i++)
+	MakeBlocks(&grown, Min(dedup->nblocks * 2, MAX_BLOCKS));
+	for (uint64 i = 0; i < dedup->nblocks; i++)
 	{
-		const uint64 *line = old + i * BLOOM_TELL_LINE;
+		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
 
-		if (i % LINES_PER_INTERRUPT_CHECK == 0)
+		if (i % BLOCKS_PER_INTERRUPT_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j < BLOOM_TELL_LINE && line[j] != 0; j++)
-			(void) BloomTellLines(grown.lines, grown.nlines, line[j]);
+		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
+			(void) BloomDedupInsert(grown.blocks, grown.nblocks, block[j]);
 	}
-	*teller = grown;
-	pfree(old_memory);
+	pfree(dedup->memory);
+	*dedup = grown;
 }
 
 /*
- * The lines and hashes for this rate.
+ * The shape of a filter of this rate.
  *
- * They take thousands of exponentials to find, and all partitions of a window
+ * It takes thousands of exponentials to find, and all partitions of a window
  * ask for the same: so the last answer is kept.
  */
-static BloomLineParams
-LinesFor(double fp_prob)
+static BloomBlockedParams
+ParamsFor(double fp_prob)
 {
 	static double last_fp_prob = 0;
-	static BloomLineParams last;
+	static BloomBlockedParams last;
 
 	if (fp_prob != last_fp_prob)
 	{
-		BloomLineParams params;
+		BloomBlockedParams params;
 
-		if (!BloomBestLines(fp_prob, &params))
-			elog(ERROR, "no lines for a false-positive rate of %g", fp_prob);
+		if (!BloomBestBlocked(fp_prob, &params))
+			elog(ERROR, "no blocked filter for a false-positive rate of %g", fp_prob);
 		last = params;
 		last_fp_prob = fp_prob;
 	}
@@ -130,95 +124,93 @@ InverseOf(uint64 odd)
 	return inverse;
 }
 
-/* Go over from the table to a filter. */
+/* Change from a table to a filter. */
 static void
-TurnIntoFilter(BloomTeller *teller)
+TurnIntoFilter(BloomDedup *dedup)
 {
-	BloomTeller filter = *teller;
-	BloomLineParams params = LinesFor(teller->shape.fp_prob);
-	uint64		inverse = InverseOf(teller->secret);
+	BloomDedup	filter = *dedup;
+	uint64		inverse = InverseOf(dedup->secret);
 
-	filter.params = params;
+	filter.params = ParamsFor(dedup->shape.fp_prob);
 	filter.is_filter = true;
-	MakeLines(&filter, BloomLinesForCapacity(teller->shape.capacity,
-											 params.bits_per_key));
-	for (uint64 i = 0; i < teller->nlines; i++)
+	MakeBlocks(&filter, BloomBlocksForCapacity(dedup->shape.capacity,
+											   filter.params.bits_per_key));
+	for (uint64 i = 0; i < dedup->nblocks; i++)
 	{
-		const uint64 *line = teller->lines + i * BLOOM_TELL_LINE;
+		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
 
-		if (i % LINES_PER_INTERRUPT_CHECK == 0)
+		if (i % BLOCKS_PER_INTERRUPT_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j < BLOOM_TELL_LINE && line[j] != 0; j++)
-			(void) BloomSetLines(filter.lines, filter.nlines,
-								 params.lines, params.hashes,
-								 line[j] * inverse);
+		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
+			(void) BloomBlockedAdd(filter.blocks, filter.nblocks,
+								   &filter.params, block[j] * inverse);
 	}
-	pfree(teller->memory);
-	*teller = filter;
+	pfree(dedup->memory);
+	*dedup = filter;
 }
 
 /* How many keys may there be before something has to be done? */
 static uint64
-NextLook(const BloomTeller *teller)
+NextLimit(const BloomDedup *dedup)
 {
-	uint64		room = Room(teller->nlines);
+	uint64		room = Room(dedup->nblocks);
 
-	if (teller->is_exact)
+	if (dedup->is_exact)
 		return Min(room, MAX_EXACT_KEYS);
-	if (!teller->is_filter)
-		return Min(room, Max(teller->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1));
-	return teller->fresh > teller->shape.capacity ? PG_UINT64_MAX :
-		teller->shape.capacity + 1;
+	if (!dedup->is_filter)
+		return Min(room, Max(dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1));
+	return dedup->nkeys > dedup->shape.capacity ? PG_UINT64_MAX :
+		dedup->shape.capacity + 1;
 }
 
 static void
-Init(BloomTeller *teller, MemoryContext context)
+Init(BloomDedup *dedup, MemoryContext context)
 {
-	teller->context = context;
-	teller->fresh = 0;
-	teller->is_filter = false;
-	if (!pg_strong_random(&teller->secret, sizeof(teller->secret)))
+	dedup->context = context;
+	dedup->nkeys = 0;
+	dedup->is_filter = false;
+	if (!pg_strong_random(&dedup->secret, sizeof(dedup->secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random values")));
-	teller->secret |= 1;
-	MakeLines(teller, FIRST_LINES);
-	teller->look_at = NextLook(teller);
+	dedup->secret |= 1;
+	MakeBlocks(dedup, FIRST_BLOCKS);
+	dedup->limit = NextLimit(dedup);
 }
 
 /*
- * BloomTellerInit
+ * BloomDedupInit
  *		Begin with no keys, in the exact form.
  */
 void
-BloomTellerInit(BloomTeller *teller, MemoryContext context)
+BloomDedupInit(BloomDedup *dedup, MemoryContext context)
 {
-	teller->is_exact = true;
-	Init(teller, context);
+	dedup->is_exact = true;
+	Init(dedup, context);
 }
 
 /*
- * BloomTellerInitSized
+ * BloomDedupInitSized
  *		Begin with no keys, in the form of a filter.  Checks both parameters.
  */
 void
-BloomTellerInitSized(BloomTeller *teller, MemoryContext context,
-					 double capacity, double fp_prob)
+BloomDedupInitSized(BloomDedup *dedup, MemoryContext context,
+					double capacity, double fp_prob)
 {
-	teller->is_exact = false;
-	teller->shape = BloomShapeForCapacity(capacity, fp_prob, 0);
-	Init(teller, context);
+	dedup->is_exact = false;
+	dedup->shape = BloomShapeForCapacity(capacity, fp_prob, 0);
+	Init(dedup, context);
 }
 
 /*
- * BloomTellerLook
- *		There are so many keys that there has to be more room for them, or
- *		something to be said.
+ * BloomDedupMakeRoom
+ *		There are so many keys that the table has to grow, or the user has to
+ *		know.
  */
 void
-BloomTellerLook(BloomTeller *teller, bool *warned)
+BloomDedupMakeRoom(BloomDedup *dedup, bool *warned)
 {
-	if (teller->is_filter)
+	if (dedup->is_filter)
 	{
 		if (!*warned)
 		{
@@ -226,25 +218,25 @@ BloomTellerLook(BloomTeller *teller, bool *warned)
 			ereport(WARNING,
 					(errmsg("there are more distinct keys than the capacity"),
 					 errdetail("The capacity is " UINT64_FORMAT " keys; with more of them, the false-positive rate exceeds %g.",
-							   teller->shape.capacity, teller->shape.fp_prob),
+							   dedup->shape.capacity, dedup->shape.fp_prob),
 					 errhint("Name a larger capacity.")));
 		}
 	}
-	else if (teller->fresh < Room(teller->nlines))
+	else if (dedup->nkeys < Room(dedup->nblocks))
 	{
-		if (teller->is_exact)
+		if (dedup->is_exact)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("too many distinct keys to remember without a capacity"),
 					 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
 							   (uint64) MAX_EXACT_KEYS),
 					 errhint("Name a capacity: (key, capacity, fp_prob).")));
-		TurnIntoFilter(teller);
+		TurnIntoFilter(dedup);
 	}
-	else if (!teller->is_exact &&
-			 teller->fresh >= teller->shape.bits / 64 / WORDS_PER_TABLE_KEY)
-		TurnIntoFilter(teller);
+	else if (!dedup->is_exact &&
+			 dedup->nkeys >= dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY)
+		TurnIntoFilter(dedup);
 	else
-		Grow(teller);
-	teller->look_at = NextLook(teller);
+		Grow(dedup);
+	dedup->limit = NextLimit(dedup);
 }

@@ -1,109 +1,105 @@
 /*-------------------------------------------------------------------------
  *
  * func/dedup.h
- *		Keys that are added one by one, each with the answer whether it is new.
+ *		Dedup tables: add a key, and learn whether it was new.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_TELL_H
-#define BLOOM_TELL_H
+#ifndef BLOOM_DEDUP_H
+#define BLOOM_DEDUP_H
 
 #include "filter/format.h"
 #include "bits/blocked.h"
 
-/* Numbers in a line of the table: what the processor reads at once */
-#define BLOOM_TELL_LINE		BLOOM_LINE_WORDS
-
 /*
- * The keys of one scan, or of one partition of a window.
+ * The keys of one query, or of one partition of a window.
  *
  * Its memory goes with the context that it was made in.
  */
-typedef struct BloomTeller
+typedef struct BloomDedup
 {
 	MemoryContext context;		/* NULL before it was made */
-	uint64		fresh;			/* keys that were new */
-	uint64		look_at;		/* when there are so many, see to the rest */
+	uint64		nkeys;			/* distinct ones */
+	uint64		limit;			/* at so many, call BloomDedupMakeRoom */
 
-	/* a table of numbers, or a filter; both in cache lines */
-	uint64	   *lines;
-	uint64		nlines;
-	void	   *memory;			/* of the lines, which begin at a cache line */
+	/* entries, or the bits of a blocked Bloom filter */
+	uint64	   *blocks;
+	uint64		nblocks;
+	void	   *memory;			/* of the blocks, which are aligned */
 
-	/* a number of the table is a hash, multiplied by this odd number */
+	/* an entry is a hash, multiplied by this odd number */
 	uint64		secret;
 
 	bool		is_exact;
 	bool		is_filter;
 	BloomShape	shape;			/* as asked, unless it is exact */
-	BloomLineParams params;		/* of the filter */
-} BloomTeller;
+	BloomBlockedParams params;	/* of the filter */
+} BloomDedup;
 
-extern void BloomTellerInit(BloomTeller *teller, MemoryContext context);
-extern void BloomTellerInitSized(BloomTeller *teller, MemoryContext context,
-								 double capacity, double fp_prob);
-extern void BloomTellerLook(BloomTeller *teller, bool *warned);
+extern void BloomDedupInit(BloomDedup *dedup, MemoryContext context);
+extern void BloomDedupInitSized(BloomDedup *dedup, MemoryContext context,
+								double capacity, double fp_prob);
+extern void BloomDedupMakeRoom(BloomDedup *dedup, bool *warned);
 
 /*
- * Put a number into the first line from its place on that is not full, unless
+ * Put an entry into the first block from its place on that is not full, unless
  * it is there.  True: it was not.
  *
- * There are no branches but those that can be foreseen: a number is found or
- * not, and a line is hardly ever full.  So the processor goes on to the next
- * row while it waits for the line.
+ * There are no branches but those that can be foreseen: an entry is found or
+ * not, and a block is hardly ever full.  So the processor goes on to the next
+ * row while it waits for the block.
  */
 static inline bool
-BloomTellLines(uint64 *lines, uint64 nlines, uint64 number)
+BloomDedupInsert(uint64 *blocks, uint64 nblocks, uint64 entry)
 {
-	uint64		place = BloomMulHigh(number, nlines);
+	uint64		place = BloomMulHigh(entry, nblocks);
 
 	for (;;)
 	{
-		uint64	   *line = lines + place * BLOOM_TELL_LINE;
+		uint64	   *block = blocks + place * BLOOM_BLOCK_WORDS;
 		int			nfound = 0;
 		int			nused = 0;
 
-		for (int i = 0; i < BLOOM_TELL_LINE; i++)
+		for (int i = 0; i < BLOOM_BLOCK_WORDS; i++)
 		{
-			nfound += line[i] == number;
-			nused += line[i] != 0;
+			nfound += block[i] == entry;
+			nused += block[i] != 0;
 		}
 		if (nfound > 0)
 			return false;
-		if (likely(nused < BLOOM_TELL_LINE))
+		if (likely(nused < BLOOM_BLOCK_WORDS))
 		{
-			line[nused] = number;
+			block[nused] = entry;
 			return true;
 		}
-		if (++place == nlines)
+		if (++place == nblocks)
 			place = 0;
 	}
 }
 
 /*
- * BloomTell
- *		Add a hash.  True: it was not there.
+ * BloomDedupAdd
+ *		Add a hash.  True: it was new.
  *
  * There is one WARNING, when there are more keys than the capacity, unless
  * *warned is true already.
  */
 static inline bool
-BloomTell(BloomTeller *teller, uint64 hash, bool *warned)
+BloomDedupAdd(BloomDedup *dedup, uint64 hash, bool *warned)
 {
-	bool		fresh;
+	bool		is_new;
 
-	if (teller->is_filter)
-		fresh = BloomSetLines(teller->lines, teller->nlines,
-							  teller->params.lines, teller->params.hashes,
-							  hash);
+	if (dedup->is_filter)
+		is_new = BloomBlockedAdd(dedup->blocks, dedup->nblocks,
+								 &dedup->params, hash);
 	else
-		fresh = BloomTellLines(teller->lines, teller->nlines,
-							   hash * teller->secret);
-	if (fresh && unlikely(++teller->fresh >= teller->look_at))
-		BloomTellerLook(teller, warned);
-	return fresh;
+		is_new = BloomDedupInsert(dedup->blocks, dedup->nblocks,
+								  hash * dedup->secret);
+	if (is_new && unlikely(++dedup->nkeys >= dedup->limit))
+		BloomDedupMakeRoom(dedup, warned);
+	return is_new;
 }
 
-#endif							/* BLOOM_TELL_H */
+#endif							/* BLOOM_DEDUP_H */

@@ -61,19 +61,19 @@ GetParameter(WindowObject window, int argno, const char *name)
 }
 
 static void
-BeginPartition(FunctionCallInfo fcinfo, BloomTeller *teller)
+BeginPartition(FunctionCallInfo fcinfo, BloomDedup *dedup)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
-	MemoryContext context = GetMemoryChunkContext(teller);
+	MemoryContext context = GetMemoryChunkContext(dedup);
 
 	if (PG_NARGS() == 1)
-		BloomTellerInit(teller, context);
+		BloomDedupInit(dedup, context);
 	else
 	{
 		float8		capacity = DatumGetFloat8(GetParameter(window, 1, "capacity"));
 		float8		fp_prob = DatumGetFloat8(GetParameter(window, 2, "fp_prob"));
 
-		BloomTellerInitSized(teller, context, capacity, fp_prob);
+		BloomDedupInitSized(dedup, context, capacity, fp_prob);
 	}
 }
 
@@ -89,20 +89,20 @@ bloom_seen(PG_FUNCTION_ARGS)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
 	SeenCall   *call = GetCall(fcinfo);
-	BloomTeller *teller;
+	BloomDedup *dedup;
 	bool		isnull;
 	Datum		key;
 	uint64		hash;
 
-	teller = WinGetPartitionLocalMemory(window, sizeof(BloomTeller));
+	dedup = WinGetPartitionLocalMemory(window, sizeof(BloomDedup));
 	WinSetMarkPosition(window, WinGetCurrentPosition(window));
 
-	if (unlikely(teller->context == NULL))
-		BeginPartition(fcinfo, teller);
+	if (unlikely(dedup->context == NULL))
+		BeginPartition(fcinfo, dedup);
 
 	key = WinGetFuncArgCurrent(window, 0, &isnull);
 	if (isnull)
 		PG_RETURN_BOOL(false);
 	hash = BloomHashDatum(&call->hasher, key, 0);
-	PG_RETURN_BOOL(!BloomTell(teller, hash, &call->warned));
+	PG_RETURN_BOOL(!BloomDedupAdd(dedup, hash, &call->warned));
 }

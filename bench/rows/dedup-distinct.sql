@@ -1,11 +1,11 @@
 -- One row of each key, 5 of 100 rows a repeat, in the order of the table.
 -- Default work_mem.  The rivals' rows are the first by ts, which is the same.
--- title: one row of each key, by a scan
+-- title: one row of each key, in the SELECT list
 -- setup:
 SELECT bench_events();
 SET work_mem = '4MB';
--- ours: bloom_first(id, capacity, 0.01)
-SELECT count(*), max(ts) FROM dedup_events WHERE bloom_first(id, :rows, 0.01);
+-- ours: bloom_distinct(id, capacity, 0.01)
+SELECT count(*), max(ts) FROM (SELECT bloom_distinct(id, :rows, 0.01), ts FROM dedup_events) AS e;
 -- against: row_number() OVER (PARTITION BY id ORDER BY ts) = 1 | at most 0.20
 SELECT count(*), max(ts) FROM (SELECT ts, row_number() OVER (PARTITION BY id ORDER BY ts) AS n FROM dedup_events) AS e WHERE n = 1;
 -- against: DISTINCT ON (id) ... ORDER BY id, ts | at most 0.33
@@ -16,13 +16,13 @@ SELECT count(*), max(ts) FROM (SELECT ts, bloom_seen(id, :rows, 0.01) OVER (ORDE
 SELECT count(*), max(ts) FROM dedup_events;
 -- value: first rows that were lost, of 100 | at most 1
 SELECT 100.0 * (a.n - b.n) / a.n
-FROM (WITH f AS MATERIALIZED (SELECT FROM dedup_events WHERE bloom_first(id)) SELECT count(*) AS n FROM f) AS a,
-	 (WITH f AS MATERIALIZED (SELECT FROM dedup_events WHERE bloom_first(id, :rows, 0.01)) SELECT count(*) AS n FROM f) AS b;
+FROM (SELECT count(*) AS n FROM (SELECT bloom_distinct(id) FROM dedup_events) AS e) AS a,
+	 (SELECT count(*) AS n FROM (SELECT bloom_distinct(id, :rows, 0.01) FROM dedup_events) AS e) AS b;
 -- value: blocks of temporary files | at most 0
-SELECT bench_temp_blocks('SELECT count(*), max(ts) FROM dedup_events WHERE bloom_first(id, :rows, 0.01)');
+SELECT bench_temp_blocks('SELECT count(*), max(ts) FROM (SELECT bloom_distinct(id, :rows, 0.01), ts FROM dedup_events) AS e');
 -- memory: peak memory over a scan, MB | at most 16 | 1048576
 SELECT count(*), max(id) FROM dedup_events;
-SELECT count(*) FROM (SELECT ts FROM dedup_events LIMIT 10) AS e WHERE bloom_first(ts);
+SELECT count(*) FROM (SELECT bloom_distinct(ts) FROM dedup_events LIMIT 10) AS e;
 -- then
-SELECT count(*), max(ts) FROM dedup_events WHERE bloom_first(id, :rows, 0.01);
+SELECT count(*), max(ts) FROM (SELECT bloom_distinct(id, :rows, 0.01), ts FROM dedup_events) AS e;
 SELECT 0;

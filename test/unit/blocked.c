@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * lines.c
- *		Test src/bits/blocked.h: a Bloom filter in cache lines.
+ * blocked.c
+ *		Test src/bits/blocked.h: a blocked Bloom filter.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -22,7 +22,7 @@
  * bits, which is rounded up.
  */
 static void
-test_best_lines(void)
+test_best(void)
 {
 	bool		found = true;
 	bool		kept = true;
@@ -31,20 +31,20 @@ test_best_lines(void)
 	for (double p = BloomMinFpProb(); p < 1; p *= 1.01)
 	{
 		BloomParams params;
-		BloomLineParams lines;
+		BloomBlockedParams blocked;
 
-		found &= BloomBestParams(p, &params) && BloomBestLines(p, &lines);
-		kept &= BloomLineRate(lines.bits_per_key, lines.lines, lines.hashes) <= p;
-		small &= lines.bits_per_key <= ceil(params.bits_per_key * 1.1);
+		found &= BloomBestParams(p, &params) && BloomBestBlocked(p, &blocked);
+		kept &= BloomBlockedRate(blocked.bits_per_key, blocked.blocks, blocked.hashes) <= p;
+		small &= blocked.bits_per_key <= ceil(params.bits_per_key * 1.1);
 	}
-	ok(found, "there are lines for every rate");
+	ok(found, "there are blocks for every rate");
 	ok(kept, "by the formula they keep it");
 	ok(small, "they take at most a tenth more bits a key, rounded up");
 }
 
 /*
  * The largest filter of each rate can be allocated: it takes less than 1 GB,
- * with a line for the alignment.  Rates that are just at a step of the bits
+ * with a block for the alignment.  Rates that are just at a step of the bits
  * per key, which best_params returns, may take a bit more.
  */
 static void
@@ -61,15 +61,15 @@ test_largest(void)
 			for (int i = 0; i < 4; i++, fp_prob = nextafter(fp_prob, 1))
 			{
 				BloomParams params;
-				BloomLineParams lines;
-				uint64		nlines;
+				BloomBlockedParams blocked;
+				uint64		nblocks;
 
 				if (!BloomBestParams(fp_prob, &params) ||
-					!BloomBestLines(fp_prob, &lines))
+					!BloomBestBlocked(fp_prob, &blocked))
 					abort();
-				nlines = BloomLinesForCapacity(BloomMaxCapacity(params.bits_per_key),
-											   lines.bits_per_key);
-				fits &= (nlines + 1) * (BLOOM_LINE_BITS / 8) < UINT64CONST(0x3fffffff);
+				nblocks = BloomBlocksForCapacity(BloomMaxCapacity(params.bits_per_key),
+											   blocked.bits_per_key);
+				fits &= (nblocks + 1) * (BLOOM_BLOCK_BITS / 8) < UINT64CONST(0x3fffffff);
 			}
 		}
 	}
@@ -77,7 +77,7 @@ test_largest(void)
 }
 
 /*
- * The formula for one hash is that of a filter in one piece: lines that have
+ * The formula for one hash is that of a filter in one piece: blocks that have
  * more keys make up for those with fewer, since the rate is linear in the
  * fill.
  */
@@ -89,9 +89,9 @@ test_rate(void)
 
 	for (double bits = 1; bits <= 64; bits++)
 	{
-		right &= BloomLineRate(bits, 1, 1) == BloomRate(bits, 1);
+		right &= BloomBlockedRate(bits, 1, 1) == BloomRate(bits, 1);
 		for (int hashes = 2; hashes <= bits * M_LN2; hashes++)
-			above &= BloomLineRate(bits, 1, hashes) > BloomRate(bits, hashes);
+			above &= BloomBlockedRate(bits, 1, hashes) > BloomRate(bits, hashes);
 	}
 	ok(right, "with one hash, the rate is that of a filter in one piece");
 	ok(above, "with more, up to the best number, it is higher");
@@ -107,8 +107,8 @@ static void
 test_filter(uint64 capacity, double fp_prob)
 {
 	uint64		probes = (uint64) Max(100000, Min(1000 / fp_prob, 1000000));
-	BloomLineParams params;
-	uint64		nlines;
+	BloomBlockedParams params;
+	uint64		nblocks;
 	uint64	   *words;
 	uint64	   *copy;
 	uint64		random = capacity;
@@ -117,44 +117,41 @@ test_filter(uint64 capacity, double fp_prob)
 	uint64		imagined = 0;
 	char		name[200];
 
-	if (!BloomBestLines(fp_prob, &params))
+	if (!BloomBestBlocked(fp_prob, &params))
 		abort();
-	nlines = BloomLinesForCapacity(capacity, params.bits_per_key);
-	words = calloc(nlines, BLOOM_LINE_BITS / 8);
-	copy = malloc(nlines * (BLOOM_LINE_BITS / 8));
+	nblocks = BloomBlocksForCapacity(capacity, params.bits_per_key);
+	words = calloc(nblocks, BLOOM_BLOCK_BITS / 8);
+	copy = malloc(nblocks * (BLOOM_BLOCK_BITS / 8));
 
 	keys = random;
 	for (uint64 i = 0; i < capacity; i++)
-		(void) BloomSetLines(words, nlines, params.lines, params.hashes,
-							 next_random(&random));
+		(void) BloomBlockedAdd(words, nblocks, &params, next_random(&random));
 	for (uint64 i = 0; i < capacity; i++)
-		denied += BloomSetLines(words, nlines, params.lines, params.hashes,
-								next_random(&keys));
+		denied += BloomBlockedAdd(words, nblocks, &params, next_random(&keys));
 
-	/* a test adds the key: its lines are put back */
-	memcpy(copy, words, nlines * (BLOOM_LINE_BITS / 8));
+	/* a test adds the key: its blocks are put back */
+	memcpy(copy, words, nblocks * (BLOOM_BLOCK_BITS / 8));
 	for (uint64 i = 0; i < probes; i++)
 	{
 		uint64		number = next_random(&random);
 		uint64		a = number;
 
-		imagined += !BloomSetLines(copy, nlines, params.lines, params.hashes,
-								   number);
-		for (int line = 0; line < params.lines; line++)
+		imagined += !BloomBlockedAdd(copy, nblocks, &params, number);
+		for (int block = 0; block < params.blocks; block++)
 		{
-			uint64		place = BloomMulHigh(a, nlines) * BLOOM_LINE_WORDS;
+			uint64		place = BloomMulHigh(a, nblocks) * BLOOM_BLOCK_WORDS;
 
-			memcpy(copy + place, words + place, BLOOM_LINE_BITS / 8);
-			for (int i = 0; i < params.hashes; i += BLOOM_LINE_POSITIONS)
+			memcpy(copy + place, words + place, BLOOM_BLOCK_BITS / 8);
+			for (int i = 0; i < params.hashes; i += BLOOM_BLOCK_POSITIONS)
 				(void) BloomNextNumber(&a);
 			(void) BloomNextNumber(&a);
 		}
 	}
 	snprintf(name, sizeof(name),
-			 "%.0f keys at %g, %d lines: none is denied, %.4f of the rate asked",
-			 (double) capacity, fp_prob, params.lines,
+			 "%.0f keys at %g, %d blocks: none is denied, %.4f of the rate asked",
+			 (double) capacity, fp_prob, params.blocks,
 			 imagined / (probes * fp_prob));
-	ok(denied == 0 && memcmp(copy, words, nlines * (BLOOM_LINE_BITS / 8)) == 0 &&
+	ok(denied == 0 && memcmp(copy, words, nblocks * (BLOOM_BLOCK_BITS / 8)) == 0 &&
 	   imagined <= probes * fp_prob + 4 * sqrt(probes * fp_prob * (1 - fp_prob)),
 	   name);
 	free(words);
@@ -164,7 +161,7 @@ test_filter(uint64 capacity, double fp_prob)
 int
 main(void)
 {
-	test_best_lines();
+	test_best();
 	test_largest();
 	test_rate();
 	for (uint64 capacity = 100; capacity <= 1000000; capacity *= 100)

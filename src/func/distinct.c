@@ -1,0 +1,473 @@
+/*-------------------------------------------------------------------------
+ *
+ * func/distinct.c
+ *		bloom_distinct: one row for each distinct key.
+ *
+ * A set-returning function in the SELECT list: it returns the key if it is new,
+ * and no row if it is a repeat.  The server evaluates it in a ProjectSet node,
+ * above WHERE, GROUP BY and window functions of its query, and above the sort,
+ * unless ORDER BY names its result.
+ *
+ * Invariants
+ * ----------
+ *
+ * - One query that contains a call has one ProjectSet node for it, and so one
+ *	 dedup table.  A rescan of the node begins with an empty one.
+ * - Nothing outside of the query takes rows away below that node.
+ * - The result does not decide which row of a key comes first.
+ *
+ * The planner's support function is asked about each call while its query is
+ * planned.  It allows what is known to keep these (CheckQuery), and raises an
+ * error elsewhere.
+ *
+ * What would break them
+ * ---------------------
+ *
+ * - The SELECT list over a partitioned table is evaluated for each partition,
+ *	 unless the query groups, or sorts by another column: then the list is
+ *	 evaluated above that (grouping_planner, make_sort_input_target).
+ * - Conditions of an outer query on its subquery's columns are pushed into the
+ *	 subquery, but never those on a column that returns a set, nor past LIMIT
+ *	 and OFFSET (subquery_is_pushdown_safe).  From the query of a set operation
+ *	 they go on into its arms.  Queries in WITH and in expressions get none:
+ *	 they are planned before the outer query's tables are looked at.
+ * - Sorted by its own result and another column, a query would have to choose
+ *	 the rows before it sorts them.  DISTINCT and GROUP BY alike.
+ * - Set-returning functions in one list run in lockstep, and a row of the other
+ *	 would bring a repeat back with a null.  One in the key runs below.
+ * - Without a table, the query runs anew for each row of something else.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "key/hash.h"
+#include "func/dedup.h"
+#include "compat.h"
+
+/* The name of a session that Citus opens to another node begins so */
+#define CITUS_APPLICATION_NAME	"citus_internal"
+
+typedef struct DistinctCall
+{
+	BloomHasher hasher;
+	MemoryContext context;		/* of the dedup table */
+	BloomDedup	dedup;
+	bool		warned;
+} DistinctCall;
+
+static void
+Refuse(const char *place, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("bloom_distinct cannot be used %s", place),
+			 errdetail("%s", reason),
+			 errhint("Use bloom_seen: SELECT ... FROM (SELECT *, bloom_seen(key) OVER () AS seen FROM ...) AS s WHERE NOT seen.")));
+}
+
+/* ----------------------------------------------------------------
+ *							PLANNING
+ * ----------------------------------------------------------------
+ */
+
+/* How to find calls of bloom_distinct: they have this support function */
+typedef struct CallSearch
+{
+	Oid			support;
+	bool		in_subqueries;
+} CallSearch;
+
+static bool
+IsCall(Node *node, Oid support)
+{
+	return node != NULL && IsA(node, FuncExpr) &&
+		((FuncExpr *) node)->funcretset &&
+		get_func_support(((FuncExpr *) node)->funcid) == support;
+}
+
+static bool
+HasCall(Node *node, void *context)
+{
+	CallSearch *search = context;
+
+	if (node == NULL)
+		return false;
+	if (IsCall(node, search->support))
+		return true;
+	if (IsA(node, Query))
+		return search->in_subqueries &&
+			query_tree_walker((Query *) node, HasCall, context, 0);
+	return expression_tree_walker(node, HasCall, context);
+}
+
+/* Is there anything in FROM but a constant row? */
+static bool
+HasTable(Node *node, void *context)
+{
+	Query	   *query = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblRef))
+		return rt_fetch(((RangeTblRef *) node)->rtindex,
+						query->rtable)->rtekind != RTE_RESULT;
+	return expression_tree_walker(node, HasTable, context);
+}
+
+static bool
+IsRecursive(const PlannerInfo *root)
+{
+	while (root != NULL && !root->hasRecursion)
+		root = root->parent_root;
+	return root != NULL;
+}
+
+/* The column of a query's list that is a call, and all of it */
+static TargetEntry *
+CheckList(Query *query, Oid support)
+{
+	CallSearch	search = {support, false};
+	TargetEntry *result = NULL;
+	TargetEntry *other = NULL;
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (HasCall((Node *) rte->functions, &search))
+			Refuse("in FROM", "There, it would be called anew for each row, or only once.");
+	}
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (!expression_returns_set((Node *) tle->expr))
+			continue;
+		if (result == NULL && !tle->resjunk &&
+			IsCall((Node *) tle->expr, support))
+			result = tle;
+		else
+			other = tle;
+	}
+	if (other != NULL && result != NULL)
+		Refuse("beside another set-returning function",
+			   "Both would run in lockstep, and bring repeats back.");
+	if (result == NULL ||
+		HasCall((Node *) ((FuncExpr *) result->expr)->args, &search))
+		Refuse("within an expression",
+			   "It has to be a column of the SELECT list by itself.");
+	return result;
+}
+
+/* Does the order of the query's rows depend on this column, with others? */
+static bool
+IsKeyBesideOthers(Query *query, TargetEntry *tle)
+{
+	Index		ref = tle->ressortgroupref;
+	ListCell   *lc;
+
+	if (query->distinctClause != NIL)
+		return true;
+	if (ref == 0)
+		return false;
+	foreach(lc, query->windowClause)
+	{
+		WindowClause *window = lfirst(lc);
+
+		if (get_sortgroupref_clause_noerr(ref, window->partitionClause) ||
+			get_sortgroupref_clause_noerr(ref, window->orderClause))
+			return true;
+	}
+	return get_sortgroupref_clause_noerr(ref, query->groupClause) ||
+		list_length(query->sortClause) > 1;
+}
+
+/*
+ * Is the SELECT list evaluated above a node that all rows of FROM go through?
+ */
+static bool
+IsAboveAll(Query *query, TargetEntry *result)
+{
+	if (query->groupClause != NIL || query->groupingSets != NIL ||
+		query->hasAggs)
+		return true;
+	return query->sortClause != NIL && result->ressortgroupref == 0;
+}
+
+static bool
+HasPartitionedTable(Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_RELATION &&
+			rte->relkind == RELKIND_PARTITIONED_TABLE)
+			return true;
+	}
+	return false;
+}
+
+/* Is the query one of UNION ALL, also after the planner has flattened it? */
+static bool
+IsSetOperation(Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && rte->inh)
+			return true;
+	}
+	return query->setOperations != NULL;
+}
+
+/* A query, and the support function, to look at its conditions */
+typedef struct Conditions
+{
+	Query	   *query;
+	Oid			support;
+} Conditions;
+
+/*
+ * Is there a condition on a column of a subquery with a call, that is not the
+ * result of the call?
+ */
+static bool
+MayBePushedDown(Node *node, void *context)
+{
+	Conditions *conditions = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+		CallSearch	search = {conditions->support, true};
+		RangeTblEntry *rte;
+		TargetEntry *tle;
+
+		if (var->varlevelsup > 0 || IS_SPECIAL_VARNO(var->varno))
+			return true;
+		rte = rt_fetch(var->varno, conditions->query->rtable);
+		switch (rte->rtekind)
+		{
+			case RTE_RELATION:
+			case RTE_FUNCTION:
+			case RTE_TABLEFUNC:
+			case RTE_VALUES:
+			case RTE_CTE:
+			case RTE_NAMEDTUPLESTORE:
+				return false;
+			case RTE_SUBQUERY:
+				if (rte->subquery == NULL)
+					return true;
+				if (!HasCall((Node *) rte->subquery, &search))
+					return false;
+				if (rte->inh || rte->subquery->setOperations != NULL)
+					return true;
+				tle = get_tle_by_resno(rte->subquery->targetList,
+									   var->varattno);
+				return tle == NULL ||
+					!IsCall((Node *) tle->expr, conditions->support);
+			default:
+				return true;
+		}
+	}
+	return expression_tree_walker(node, MayBePushedDown, context);
+}
+
+/*
+ * An error, unless no condition from outside takes rows away.
+ *
+ * What was pushed into an outer query already is among its own conditions.
+ */
+static void
+CheckOuterQueries(PlannerInfo *root, Oid support)
+{
+	for (PlannerInfo *outer; (outer = root->parent_root) != NULL; root = outer)
+	{
+		Conditions	conditions = {outer->parse, support};
+
+		/* nothing is pushed past these */
+		if (root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
+			return;
+
+		/* a query in WITH, or in an expression */
+		if (outer->simple_rel_array == NULL)
+			return;
+
+		if (MayBePushedDown((Node *) outer->parse->jointree, &conditions))
+			Refuse("below a condition on another column",
+				   "The server would test the condition of the outer query before it leaves out repeats. WITH, or OFFSET 0 in the query of bloom_distinct, prevents that.");
+		if (!IsSetOperation(outer->parse))
+			return;
+	}
+}
+
+/*
+ * An error, unless the call is where the invariants hold.
+ */
+static void
+CheckQuery(PlannerInfo *root, Oid support)
+{
+	Query	   *query = root->parse;
+	TargetEntry *result;
+
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL)
+		Refuse("here", "It works in the SELECT list of a query.");
+	result = CheckList(query, support);
+	if (!HasTable((Node *) query->jointree, query))
+		Refuse("without a table", "It leaves out repeats among the rows of FROM.");
+	if (IsRecursive(root))
+		Refuse("in a recursive query",
+			   "Such a query runs anew for the rows that it has found.");
+	if (IsKeyBesideOthers(query, result))
+		Refuse("with DISTINCT, or as a key of GROUP BY, PARTITION BY or an ORDER BY of several columns",
+			   "Which row of each key comes first would depend on the plan.");
+	if (HasPartitionedTable(query) && !IsAboveAll(query, result))
+		Refuse("on a partitioned table",
+			   "The server would leave out the repeats of each partition. GROUP BY, ORDER BY on another column, or a subquery with OFFSET 0 in FROM prevents that.");
+	CheckOuterQueries(root, support);
+}
+
+/*
+ * _bloom_distinct_support
+ *		Planner support function of bloom_distinct.
+ */
+PG_FUNCTION_INFO_V1(_bloom_distinct_support);
+Datum
+_bloom_distinct_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestSimplify))
+	{
+		PlannerInfo *root = ((SupportRequestSimplify *) request)->root;
+
+		/* else it is an expression without a query */
+		if (root != NULL)
+			CheckQuery(root, fcinfo->flinfo->fn_oid);
+	}
+	PG_RETURN_POINTER(NULL);
+}
+
+/* ----------------------------------------------------------------
+ *							RUNNING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Empty the dedup table: the query begins anew, or ends.
+ */
+static void
+Rewind(Datum arg)
+{
+	DistinctCall *call = (DistinctCall *) DatumGetPointer(arg);
+
+	MemoryContextReset(call->context);
+	memset(&call->dedup, 0, sizeof(BloomDedup));
+}
+
+static DistinctCall *
+MakeCall(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	DistinctCall *call;
+
+	/* where the planner was not asked; FROM prefers all rows at once */
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
+		(rsinfo->allowedModes & SFRM_ValuePerCall) == 0 ||
+		(rsinfo->allowedModes & SFRM_Materialize_Preferred) != 0)
+		Refuse("here", "It works in the SELECT list of a query.");
+
+	/* each of several nodes would have a dedup table of its own */
+	if (application_name != NULL &&
+		strncmp(application_name, CITUS_APPLICATION_NAME,
+				strlen(CITUS_APPLICATION_NAME)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("bloom_distinct cannot be used on a distributed table"),
+				 errdetail("Each node would return the first row of a key."),
+				 errhint("Use SELECT DISTINCT.")));
+
+	call = BloomMakeCallSite(fcinfo, 0, false, sizeof(DistinctCall));
+	BloomInsistOnOneType(&call->hasher);
+	call->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
+										  "bloom_distinct",
+										  ALLOCSET_DEFAULT_SIZES);
+	return call;
+}
+
+/* The first row, also of a rescan. */
+static void
+Begin(FunctionCallInfo fcinfo, DistinctCall *call)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	if (PG_NARGS() == 1)
+		BloomDedupInit(&call->dedup, call->context);
+	else
+	{
+		if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not be null",
+							PG_ARGISNULL(1) ? "capacity" : "fp_prob")));
+		BloomDedupInitSized(&call->dedup, call->context,
+							PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2));
+	}
+	RegisterExprContextCallback(rsinfo->econtext, Rewind,
+								PointerGetDatum(call));
+}
+
+/*
+ * bloom_distinct
+ *		The key, if it is new; otherwise no row.
+ *
+ * Each null key is new.
+ */
+PG_FUNCTION_INFO_V1(bloom_distinct);
+Datum
+bloom_distinct(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	DistinctCall *call = fcinfo->flinfo->fn_extra;
+	uint64		hash;
+
+	if (unlikely(call == NULL))
+		call = MakeCall(fcinfo);
+	if (unlikely(call->dedup.context == NULL))
+		Begin(fcinfo, call);
+
+	rsinfo->isDone = ExprSingleResult;
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	hash = BloomHashDatum(&call->hasher, PG_GETARG_DATUM(0), 0);
+	if (!BloomDedupAdd(&call->dedup, hash, &call->warned))
+	{
+		rsinfo->isDone = ExprEndResult;
+		PG_RETURN_NULL();
+	}
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
