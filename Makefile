@@ -34,7 +34,8 @@ PG_CFLAGS = -Wall -Wextra
 PG_CPPFLAGS = \
 	-I$(here)/src \
 	-isystem $(shell $(PG_CONFIG) --includedir-server) \
-	-isystem $(shell $(PG_CONFIG) --pkgincludedir)/internal
+	-isystem $(shell $(PG_CONFIG) --pkgincludedir)/internal \
+	$(shell pkg-config --cflags libxxhash 2>/dev/null)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -42,11 +43,18 @@ include $(PGXS)
 # PGXS does not know which files include which
 $(OBJS): $(wildcard $(here)/src/*.h $(here)/src/*/*.h)
 
+# the header of xxHash is all that we need beside the server's
+has_xxhash = $(shell printf '\043include <xxhash.h>\nint has[XXH_VERSION_NUMBER >= 800 ? 1 : -1];\n' | \
+	$(CC) $(CPPFLAGS) -fsyntax-only -x c - 2>/dev/null && echo yes)
+no_xxhash = xxhash.h, version 0.8 or newer, is missing. Install libxxhash-dev (Debian, Ubuntu), \
+	xxhash-devel (Fedora; RHEL and its kin: from EPEL), or xxhash (Homebrew)
+
 # outside of the source tree, the folders for objects are not there yet
-$(OBJS) $(OBJS:.o=.bc): | objects
-objects:
+$(OBJS) $(OBJS:.o=.bc): | ready
+ready:
+	$(if $(has_xxhash),,$(error $(no_xxhash)))
 	@mkdir -p $(sort $(dir $(OBJS)))
-.PHONY: objects
+.PHONY: ready
 
 # the version of the release
 version = $(shell sed -n '/"version"/{s/.*: *"\(.*\)".*/\1/p;q}' $(here)/META.json)

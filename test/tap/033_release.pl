@@ -33,6 +33,15 @@ my ($extension) = slurp_file('bloomtype.control') =~ /default_version = '([^']+)
 ok($version =~ /^\Q$extension\E\./, 'the version of the extension belongs to it');
 ok(-e "bloomtype--$extension.sql", 'its script is there');
 
+# The owner of the project fills in one address: docs/packaging.md.
+my ($home) = slurp_file('META.json') =~ /"homepage": "([^"]+)"/;
+foreach my $file ('META.json', 'debian/control', 'debian/control.in', 'debian/watch')
+{
+	my @others = grep { $_ !~ /^\Q$home\E(\.git|\/issues|\/tags)?$/ } slurp_file($file) =~ m{(https?://[^"\s]+)}g;
+	is("@others", '', "$file has the address of META.json, and no other");
+}
+unlike($home, qr/example\.org/, 'a release has an address') if $version !~ /-rc/;
+
 # links
 my %anchors;
 sub anchors
