@@ -894,33 +894,6 @@ CREATE FUNCTION bloom_shard_capacity(capacity float8, shards int) RETURNS bigint
 COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity to give each shard of a set of capacity keys (1 to 9e18): its share, and enough more for the fullest shard, except in one set in a million';
 
 -- ----------------------------------------------------------------
---							CHUNKS
--- ----------------------------------------------------------------
-
-CREATE FUNCTION bloom_chunks(filter bloom, bytes int DEFAULT 16777216,
-							 OUT seq int, OUT chunk bytea)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 32;
-COMMENT ON FUNCTION bloom_chunks(bloom, int) IS 'the filter as chunks of at most so many bytes (128 or more), numbered from 0, for bloom_from_chunks; a stored filter is read in slices';
-
--- not STRICT; a null chunk is none
-CREATE FUNCTION _bloom_from_chunks_trans(state internal, seq int, chunk bytea) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_from_chunks_trans(internal, int, bytea) IS 'transition function of bloom_from_chunks';
-
--- not STRICT; of no chunks at all it is null
-CREATE FUNCTION _bloom_from_chunks_final(state internal) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_from_chunks_final(internal) IS 'final function of bloom_from_chunks; destroys the state';
-
-CREATE AGGREGATE bloom_from_chunks(seq int, chunk bytea) (
-	SFUNC = _bloom_from_chunks_trans, STYPE = internal, SSPACE = 33554432,
-	FINALFUNC = _bloom_from_chunks_final, FINALFUNC_MODIFY = READ_WRITE,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_from_chunks(int, bytea) IS 'the filter of all chunks of one call of bloom_chunks, in any order; null if there are none; error 22023 if one is missing, comes twice or belongs to another filter, 22P03 if one was changed';
-
--- ----------------------------------------------------------------
 --							WINDOW FUNCTION
 -- ----------------------------------------------------------------
 

@@ -109,8 +109,11 @@ static Datum
 Receive(StringInfo message, BloomKind kind)
 {
 	int			len = message->len - message->cursor;
+	Bloom	   *filter = BloomAllocate(CurrentMemoryContext, VARHDRSZ + len);
 
-	return BloomFromBytes(pq_getmsgbytes(message, len), len, kind);
+	SET_VARSIZE(filter, VARHDRSZ + len);
+	memcpy(VARDATA(filter), pq_getmsgbytes(message, len), len);
+	return BloomFromBytes(filter, kind);
 }
 
 /*
@@ -139,7 +142,8 @@ PG_FUNCTION_INFO_V1(_bloom_send);
 Datum
 _bloom_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_DATUM(0)));
+	/* a copy, since array_send frees it */
+	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_DATUM(0), true));
 }
 
 /*
@@ -150,16 +154,21 @@ PG_FUNCTION_INFO_V1(_bloom_to_bytea);
 Datum
 _bloom_to_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_DATUM(0)));
+	PG_RETURN_BYTEA_P(BloomToBytea(PG_GETARG_DATUM(0), false));
 }
 
-/* The filter of the bytes in argument 0. */
+/*
+ * The filter of the bytes in argument 0: the same memory, where they are stored
+ * as they are sent, and aligned, which a bytea in a row need not be.
+ */
 static Datum
 FromBytea(FunctionCallInfo fcinfo, BloomKind kind)
 {
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	bytea	   *bytes = PG_GETARG_BYTEA_P(0);
 
-	return BloomFromBytes(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), kind);
+	if (!BLOOM_STORED_AS_SENT || (bytea *) MAXALIGN(bytes) != bytes)
+		bytes = PG_GETARG_BYTEA_P_COPY(0);
+	return BloomFromBytes((Bloom *) bytes, kind);
 }
 
 /*

@@ -194,3 +194,31 @@ SELECT current_setting('server_version_num')::int >= 160000 AS has_soft_errors \
 SELECT :valid('AAAA', 'bloom') AS wrong, :valid(filter::text, 'bloom') AS is_right
 FROM filters WHERE name = 'bits';
 SELECT sql_error_code, message, detail FROM :error;
+
+-- The casts between filters and bytea: stored in line at any alignment, out of
+-- line, compressed, and computed.
+CREATE TEMPORARY TABLE casts (pad text, bytes bytea, filter bloom);
+INSERT INTO casts SELECT repeat('x', n % 9), f::bytea, f
+FROM generate_series(1, 60) AS n, LATERAL (SELECT bloom_agg(i, 1000, 0.01) AS f FROM generate_series(1, n * 16) AS i) AS s;
+SELECT count(*), bool_and(bytes::bloom = filter) AS to_filter, bool_and(filter::bytea = bytes) AS to_bytea,
+	   bool_and((bytes || '')::bloom::bytea || '' = bytes) AS computed, bool_and(bytes::bloom @> 1) AS found
+FROM casts;
+-- an array is sent element by element
+\copy (SELECT array_agg(filter) FROM casts) TO 'results/io.copy' (FORMAT binary)
+CREATE TEMPORARY TABLE copied_array (filters bloom[]);
+\copy copied_array FROM 'results/io.copy' (FORMAT binary)
+\! rm results/io.copy
+SELECT filters = (SELECT array_agg(filter) FROM casts) AS same FROM copied_array;
+-- what is wrong is found at any alignment
+SELECT count(*) AS refused
+FROM casts, LATERAL (SELECT pg_temp.refusal(set_byte(bytes, 4, 255)) AS detail) AS r WHERE detail <> 'none';
+
+-- A large filter in parts, and together again; without a part, or with the
+-- parts of another filter, it is none.
+CREATE TEMPORARY TABLE parts AS
+SELECT n, substring(b FROM n * 1000 + 1 FOR 1000) AS part
+FROM (SELECT bloom_agg(i, 100000, 0.01)::bytea AS b FROM generate_series(1, 50000) AS i OFFSET 0) AS s, generate_series(0, (octet_length(b) - 1) / 1000) AS n;
+SELECT count(*) AS parts, string_agg(part, '' ORDER BY n)::bloom = (SELECT bloom_agg(i, 100000, 0.01) FROM generate_series(1, 50000) AS i) AS same FROM parts;
+-- fail: a part is missing, or there twice
+SELECT string_agg(part, '' ORDER BY n)::bloom FROM parts WHERE n <> 5;
+SELECT string_agg(part, '' ORDER BY n)::bloom FROM (SELECT * FROM parts UNION ALL SELECT * FROM parts WHERE n = 5) AS p;

@@ -78,7 +78,7 @@ RESET client_min_messages;
 
 SELECT count(DISTINCT function) > 50 AS functions, count(*) > 1000 AS calls, count(*) FILTER (WHERE result = 'same') > 500 AS results FROM call;
 SELECT function, arguments, result FROM call WHERE result = 'differs' OR result LIKE 'XX%' ORDER BY 1, 2;
--- each function has returned something, but the one that needs chunks
+-- each function has returned something
 SELECT function AS never_returned
 FROM returning_bloom
 WHERE function NOT IN (SELECT function FROM call WHERE result = 'same') AND proname NOT LIKE E'\\_%'

@@ -357,25 +357,17 @@ BloomReadHeader(const uint8 *bytes, size_t len, Bloom *header)
  * BloomReadInPlace
  *		Make a filter of the bytes behind its varlena header, of which the
  *		header is right, and check the rest.
+ *
+ * Where BLOOM_STORED_AS_SENT, nothing is written.
  */
 const char *
 BloomReadInPlace(Bloom *filter)
 {
-	SwapHeader(filter);
-	if (BloomIsKeys(filter))
-		SwapKeys((uint8 *) BloomKeyData(filter), filter->count);
+	if (!BLOOM_STORED_AS_SENT)
+	{
+		SwapHeader(filter);
+		if (BloomIsKeys(filter))
+			SwapKeys((uint8 *) BloomKeyData(filter), filter->count);
+	}
 	return BloomCheckContent(filter);
-}
-
-/*
- * BloomReadContent
- *		Read bytes whose header is right into a filter, and check the rest.
- *
- * The caller has made room, and sets the varlena header.
- */
-const char *
-BloomReadContent(const uint8 *bytes, size_t len, Bloom *filter)
-{
-	memcpy((uint8 *) filter + BLOOM_VARLENA_SIZE, bytes, len);
-	return BloomReadInPlace(filter);
 }

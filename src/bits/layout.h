@@ -116,10 +116,6 @@ typedef struct BloomKeyType
 #define BLOOM_VARLENA_SIZE		offsetof(Bloom, version)
 #define BLOOM_ENCODED_HEADER	(BLOOM_HEADER_SIZE - BLOOM_VARLENA_SIZE)
 
-/* The most bytes that leave the server */
-#define BLOOM_MAX_ENCODED_SIZE \
-	(BLOOM_ENCODED_HEADER + BLOOM_MAX_TYPE_WORDS * 8 + BLOOM_MAX_BITS / 8)
-
 /* Are these the bytes behind the varlena header, as they are? */
 #ifdef WORDS_BIGENDIAN
 #define BLOOM_STORED_AS_SENT	false
@@ -187,8 +183,6 @@ extern uint64 BloomCountCounters(const uint64 *counters, size_t nwords);
 
 extern const char *BloomReadHeader(const uint8 *bytes, size_t len,
 								   Bloom *header);
-extern const char *BloomReadContent(const uint8 *bytes, size_t len,
-									Bloom *filter);
 extern const char *BloomReadInPlace(Bloom *filter);
 extern void BloomWriteBytes(const Bloom *filter, uint8 *out, size_t len);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/format.c
- *		The value: shapes, making, encoding, decoding.
+ *		The value: shapes, making, decoding.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -273,89 +273,27 @@ BloomSetCount(Bloom *filter, uint64 count)
 	AssertCheckBloom(filter);
 }
 
-/* ----------------------------------------------------------------
- *							ENCODING
- * ----------------------------------------------------------------
- */
-
-/*
- * BloomEncodedSize
- *		How many bytes BloomEncode writes.
- */
-Size
-BloomEncodedSize(const Bloom *filter)
-{
-	return VARSIZE(filter) - VARHDRSZ;
-}
-
-/*
- * BloomEncode
- *		Write the filter's bytes as they leave the server.
- */
-void
-BloomEncode(const Bloom *filter, uint8 *out)
-{
-	BloomWriteBytes(filter, out, BloomEncodedSize(filter));
-}
-
-/* Read the header of bytes that should be a filter of this kind. */
-static const char *
-ReadHeaderOfKind(const uint8 *bytes, Size len, BloomKind kind, Bloom *header)
-{
-	const char *wrong = BloomReadHeader(bytes, len, header);
-
-	if (wrong == NULL && BloomKindOf(header) != kind)
-		wrong = kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
-	return wrong;
-}
-
 /*
  * BloomDecode
- *		Make a filter of bytes from outside, whoever wrote them.
+ *		Make a filter of bytes from outside, whoever wrote them, in place.
  *
- * Nothing is believed: what this accepts, every other function can work on.
- * NULL, if something is wrong, and then *wrong is a sentence that says what.
- */
-Bloom *
-BloomDecode(const uint8 *bytes, Size len, BloomKind kind, const char **wrong)
-{
-	Bloom		header;
-	Bloom	   *filter;
-
-	*wrong = ReadHeaderOfKind(bytes, len, kind, &header);
-	if (*wrong != NULL)
-		return NULL;
-
-	filter = BloomAllocate(CurrentMemoryContext, VARHDRSZ + len);
-	*wrong = BloomReadContent(bytes, len, filter);
-	if (*wrong != NULL)
-	{
-		pfree(filter);
-		return NULL;
-	}
-	SET_VARSIZE(filter, VARHDRSZ + len);
-	return filter;
-}
-
-/*
- * BloomDecodeInPlace
- *		The same with bytes that stand behind the varlena header already.
- *
- * NULL, and then they have become the filter; or what is wrong.
+ * The bytes stand where a filter has them, behind the varlena header.  Nothing
+ * is believed: what this accepts, every other function can work on.  NULL, or a
+ * sentence that says what is wrong.  Where BLOOM_STORED_AS_SENT, nothing is
+ * written.
  */
 const char *
-BloomDecodeInPlace(Bloom *filter, Size len, BloomKind kind)
+BloomDecode(Bloom *filter, BloomKind kind)
 {
 	Bloom		header;
-	const char *wrong;
+	const char *wrong = BloomReadHeader((const uint8 *) VARDATA(filter),
+										VARSIZE(filter) - VARHDRSZ, &header);
 
-	wrong = ReadHeaderOfKind((const uint8 *) VARDATA(filter), len, kind,
-							 &header);
-	if (wrong == NULL)
-		wrong = BloomReadInPlace(filter);
-	if (wrong == NULL)
-		SET_VARSIZE(filter, VARHDRSZ + len);
-	return wrong;
+	if (wrong != NULL)
+		return wrong;
+	if (BloomKindOf(&header) != kind)
+		return kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
+	return BloomReadInPlace(filter);
 }
 
 #ifdef USE_ASSERT_CHECKING

@@ -60,11 +60,7 @@ extern Bloom *BloomCopy(const Bloom *filter);
 extern uint64 BloomCountBits(const Bloom *bits);
 extern void BloomSetCount(Bloom *filter, uint64 count);
 
-extern Size BloomEncodedSize(const Bloom *filter);
-extern void BloomEncode(const Bloom *filter, uint8 *out);
-extern Bloom *BloomDecode(const uint8 *bytes, Size len, BloomKind kind,
-						  const char **wrong);
-extern const char *BloomDecodeInPlace(Bloom *filter, Size len, BloomKind kind);
+extern const char *BloomDecode(Bloom *filter, BloomKind kind);
 
 #ifdef USE_ASSERT_CHECKING
 extern void AssertCheckBloom(const Bloom *filter);

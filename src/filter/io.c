@@ -58,19 +58,21 @@ EncodeBase64(const uint8 *bytes, Size len)
 }
 
 /*
- * The bytes of base64, or NULL, if the text is not base64.
+ * The bytes of base64, behind room for a varlena header, or NULL if the text is
+ * not base64.
  *
  * White space may stand anywhere, as for decode(..., 'base64').  But of two
  * texts for the same bytes only the one that we write is accepted: there is
  * nothing after the padding, and the bits that the last character has to spare
  * are zero.
  */
-static uint8 *
-DecodeBase64(const char *text, Size *len)
+static Bloom *
+DecodeBase64(const char *text)
 {
 	Size		nchars = strlen(text);
-	uint8	   *bytes = palloc(nchars / 4 * 3 + 3);
-	uint8	   *out = bytes;
+	Bloom	   *filter = BloomAllocate(CurrentMemoryContext,
+									   VARHDRSZ + nchars / 4 * 3 + 3);
+	uint8	   *out = (uint8 *) VARDATA(filter);
 	char	   *chars = palloc(Min(nchars, BASE64_PIECE_CHARS) + 1);
 	bool		padded = false;
 
@@ -107,15 +109,15 @@ DecodeBase64(const char *text, Size *len)
 		if (nout < 0)
 		{
 			pfree(chars);
-			pfree(bytes);
+			pfree(filter);
 			return NULL;
 		}
 		out += nout;
 		CHECK_FOR_INTERRUPTS();
 	}
 	pfree(chars);
-	*len = out - bytes;
-	return bytes;
+	SET_VARSIZE(filter, out - (uint8 *) filter);
+	return filter;
 }
 
 /*
@@ -126,15 +128,12 @@ Datum
 BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 {
 	const char *text = PG_GETARG_CSTRING(0);
+	Bloom	   *filter = DecodeBase64(text);
 	const char *wrong = "It is not base64.";
-	Bloom	   *filter = NULL;
-	uint8	   *bytes;
-	Size		len;
 
-	bytes = DecodeBase64(text, &len);
-	if (bytes != NULL)
-		filter = BloomDecode(bytes, len, kind, &wrong);
-	if (filter == NULL)
+	if (filter != NULL)
+		wrong = BloomDecode(filter, kind);
+	if (wrong != NULL)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%.*s\"%s",
@@ -143,7 +142,6 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 						strnlen(text, 64) > 40 ? "..." : ""),
 				 errdetail("%s", wrong),
 				 errhint("A filter is base64, as its output shows.")));
-	pfree(bytes);
 	return PointerGetDatum(filter);
 }
 
@@ -167,28 +165,23 @@ FetchToSend(Datum datum)
 char *
 BloomToText(Datum datum)
 {
-	const Bloom *filter = FetchToSend(datum);
-	Size		len = BloomEncodedSize(filter);
-	uint8	   *bytes = palloc(len);
-	char	   *text;
+	const bytea *bytes = BloomToBytea(datum, false);
 
-	BloomEncode(filter, bytes);
-	text = EncodeBase64(bytes, len);
-	pfree(bytes);
-	return text;
+	return EncodeBase64((const uint8 *) VARDATA(bytes),
+						VARSIZE(bytes) - VARHDRSZ);
 }
 
 /*
  * BloomFromBytes
- *		The filter of these bytes: binary input, and the cast from bytea.
+ *		The filter of these bytes, whose memory it takes: binary input, and the
+ *		cast from bytea.
  */
 Datum
-BloomFromBytes(const void *bytes, Size len, BloomKind kind)
+BloomFromBytes(Bloom *filter, BloomKind kind)
 {
-	const char *wrong;
-	Bloom	   *filter = BloomDecode(bytes, len, kind, &wrong);
+	const char *wrong = BloomDecode(filter, kind);
 
-	if (filter == NULL)
+	if (wrong != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary representation of a %s",
@@ -201,15 +194,21 @@ BloomFromBytes(const void *bytes, Size len, BloomKind kind)
 /*
  * BloomToBytea
  *		The bytes of a filter: binary output, and the cast to bytea.
+ *
+ * Where they are stored as they are sent, it is the filter itself, unless a
+ * copy is asked for.
  */
 bytea *
-BloomToBytea(Datum datum)
+BloomToBytea(Datum datum, bool copy)
 {
 	const Bloom *filter = FetchToSend(datum);
-	Size		len = BloomEncodedSize(filter);
-	bytea	   *bytes = palloc(VARHDRSZ + len);
+	Size		size = VARSIZE(filter);
+	bytea	   *bytes;
 
-	SET_VARSIZE(bytes, VARHDRSZ + len);
-	BloomEncode(filter, (uint8 *) VARDATA(bytes));
+	if (BLOOM_STORED_AS_SENT && !copy)
+		return (bytea *) unconstify(Bloom *, filter);
+	bytes = palloc(size);
+	SET_VARSIZE(bytes, size);
+	BloomWriteBytes(filter, (uint8 *) VARDATA(bytes), size - VARHDRSZ);
 	return bytes;
 }

@@ -13,8 +13,8 @@
 #include "filter/format.h"
 
 extern Datum BloomFromText(FunctionCallInfo fcinfo, BloomKind kind);
-extern Datum BloomFromBytes(const void *bytes, Size len, BloomKind kind);
+extern Datum BloomFromBytes(Bloom *filter, BloomKind kind);
 extern char *BloomToText(Datum datum);
-extern bytea *BloomToBytea(Datum datum);
+extern bytea *BloomToBytea(Datum datum, bool copy);
 
 #endif							/* BLOOM_IO_H */

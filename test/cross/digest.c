@@ -137,7 +137,8 @@ main(int argc, char **argv)
 		{
 			filter = malloc(len + BLOOM_VARLENA_SIZE);
 			filter->vl_len_ = 0;
-			wrong = BloomReadContent(bytes, len, filter);
+			memcpy((uint8 *) filter + BLOOM_VARLENA_SIZE, bytes, len);
+			wrong = BloomReadInPlace(filter);
 			if (wrong == NULL)
 				printf("%s %016llx\n", name, (unsigned long long) digest_filter(filter, len));
 			free(filter);

@@ -266,7 +266,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	filter = malloc(size + BLOOM_VARLENA_SIZE);
 	filter->vl_len_ = 0;
-	if (BloomReadContent(data, size, filter) != NULL)
+	memcpy((uint8 *) filter + BLOOM_VARLENA_SIZE, data, size);
+	if (BloomReadInPlace(filter) != NULL)
 	{
 		free(filter);
 		return 0;

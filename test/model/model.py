@@ -1154,25 +1154,6 @@ def distinct(world, a, b, c, d, e):
 
 
 @operation
-def chunks(world, a, b, c, d, e):
-    """A filter in chunks, in any order, is the filter."""
-    a, size = a % SLOTS, pick([1000, 128, 4096, 16777216], b)
-    if world.slots[a] is None:
-        return
-    order = pick(['seq', 'seq DESC', 'md5(seq::text)'], c)
-    row = world.run(f"""
-        SELECT bloom_from_chunks(seq, chunk ORDER BY {order}) = min(s.f::text)::bloom, max(length(chunk)) <= {size}
-        FROM slot AS s, bloom_chunks(s.f, {size}) WHERE s.id = {a}""")[0]
-    world.check('chunks', row == (True, True), row)
-    if d % 4 == 0:
-        # none may be missing
-        n = world.value(f'SELECT count(*) FROM slot AS s, bloom_chunks(s.f, {size}) WHERE s.id = {a}')
-        if n > 1:
-            world.fails('22023', f'SELECT bloom_from_chunks(seq, chunk) FROM slot AS s, bloom_chunks(s.f, {size}) '
-                        f'WHERE s.id = {a} AND seq <> {e % n}')
-
-
-@operation
 def hashes(world, a, b, c, d, e):
     """Keys by their hashes are the keys."""
     kind, capacity, seed = pick(KINDS, a), pick(CAPACITIES[:7], b), pick([0, 42, -(2**63)], c)

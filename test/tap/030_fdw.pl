@@ -201,13 +201,15 @@ is($coordinator->safe_psql('postgres', q{
 		SELECT bloom_shard(id, 5), bloom_agg(id, bloom_shard_capacity(20000, 5), 0.01) FROM one_machine GROUP BY 1 ORDER BY 1}),
 	'shards: those of the data nodes, united, are those of one machine');
 
-# A filter moves in chunks.
+# A filter moves in parts.
 $data[0]->safe_psql('postgres', q{
-	CREATE TABLE chunk AS SELECT seq, chunk FROM bloom_chunks((SELECT bloom_agg(id) FROM event), 1000)});
+	CREATE TABLE part AS
+	SELECT n, substring(b FROM n * 1000 + 1 FOR 1000) AS part
+	FROM (SELECT bloom_agg(id)::bytea AS b FROM event OFFSET 0) AS s, generate_series(0, (octet_length(b) - 1) / 1000) AS n});
 is($coordinator->safe_psql('postgres', q{
-		CREATE FOREIGN TABLE chunk (seq int, chunk bytea) SERVER data0;
-		SELECT count(*) > 9, bloom_from_chunks(seq, chunk) = (SELECT bloom_agg(id) FROM event0) FROM chunk}),
-	't|t', 'chunks: the filter is the same here');
+		CREATE FOREIGN TABLE part (n int, part bytea) SERVER data0;
+		SELECT count(*) > 9, string_agg(part, '' ORDER BY n)::bloom = (SELECT bloom_agg(id) FROM event0) FROM part}),
+	't|t', 'parts: the filter is the same here');
 
 $_->stop for $coordinator, @data;
 done_testing();
