@@ -280,6 +280,10 @@ CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'does the filter hold no key? both answers are certain';
 
+CREATE FUNCTION bloom_is_full(filter bloom) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_is_full(bloom) IS 'does the filter hold more keys than its capacity, by the estimate of bloom_cardinality?';
+
 CREATE FUNCTION bloom_summary(filter bloom) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line for people: key type, keys held (estimated, with three digits, once it holds bits) of capacity at the rate asked (and the rate now, if there are more), size';

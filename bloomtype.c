@@ -363,6 +363,7 @@ counting_bloom_empty(PG_FUNCTION_ARGS)
 static Datum
 ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 {
+	BloomCallSite *site;
 	const Bloom *filter;
 	BloomArrayKeys keys = {0};
 	uint64		hash;
@@ -374,16 +375,15 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
+	site = BloomGetCallSite(fcinfo, 1, is_array);
 	if (is_array)
 		keys = BloomHashArrayArg(fcinfo, filter, use);
 	else
 	{
-		BloomHasher *hasher = &BloomGetCallSite(fcinfo, 1, false)->hasher;
-
-		hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter, use);
+		hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(1), filter, use);
 		keys.hashes = &hash;
 		keys.nkeys = 1;
-		keys.key_type = BloomKeyTypeWith(filter, hasher);
+		keys.key_type = BloomKeyTypeWith(filter, &site->hasher);
 	}
 
 	if (keys.nkeys == 0)
@@ -391,12 +391,14 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 	if (use == BLOOM_TO_TEST)
 		PG_RETURN_BLOOM_P(BloomCountingRemove(filter, keys.hashes, keys.nkeys));
 	if (BloomKindOf(filter) == BLOOM_COUNTING)
-		PG_RETURN_BLOOM_P(BloomCountingAdd(filter, keys.hashes, keys.nkeys,
-										   &keys.key_type));
+		return BloomReturnAdded(&site->has_warned,
+								BloomCountingAdd(filter, keys.hashes,
+												 keys.nkeys, &keys.key_type));
 	if (keys.nkeys > 1)
 		keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
-	PG_RETURN_BLOOM_P(BloomAddSorted(filter, keys.hashes, keys.nkeys,
-									 &keys.key_type));
+	return BloomReturnAdded(&site->has_warned,
+							BloomAddSorted(filter, keys.hashes, keys.nkeys,
+										   &keys.key_type));
 }
 
 /*
@@ -526,7 +528,8 @@ bloom_insert(PG_FUNCTION_ARGS)
 	if (keys.nkeys > 0)
 		filter = BloomAddSorted(filter, keys.hashes, keys.nkeys,
 								&keys.key_type);
-	values[0] = PointerGetDatum(filter);
+	values[0] = BloomReturnAdded(&BloomGetCallSite(fcinfo, 1, true)->has_warned,
+								 filter);
 	return BloomReturnRow(fcinfo, values, nulls);
 }
 
@@ -904,6 +907,20 @@ Datum
 bloom_is_empty(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(BloomFetchHeader(PG_GETARG_DATUM(0))->count == 0);
+}
+
+/*
+ * bloom_is_full
+ *		Does the filter hold more keys than its capacity, by the estimate?
+ */
+PG_FUNCTION_INFO_V1(bloom_is_full);
+Datum
+bloom_is_full(PG_FUNCTION_ARGS)
+{
+	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
+
+	PG_RETURN_BOOL(BloomHasShape(filter) &&
+				   BloomCardinality(filter) > (double) filter->capacity);
 }
 
 /*

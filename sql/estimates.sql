@@ -45,6 +45,28 @@ FROM generate_series(1, 100) AS i;
 SELECT bloom_is_empty(bloom_empty(10)) AS empty, bloom_is_empty(bloom_add(bloom_empty(10), 1)) AS one_key,
 	   bloom_is_empty(bloom_add(bloom_empty(10), NULL::int)) AS one_null;
 
+-- Full: more keys than the capacity, by the estimate.
+SELECT n, bloom_is_full(f) AS is_full, (bloom_info(f)).representation
+FROM unnest('{0,1,15,900,1100,3000}'::int[]) AS n,
+	 LATERAL (SELECT bloom_add_all(bloom_empty(1000), ARRAY(SELECT generate_series(1, n))) AS f OFFSET 0) AS s ORDER BY n;
+SELECT bloom_is_full(bloom_agg(i)) AS shapeless, bloom_is_full(NULL) AS null_filter FROM generate_series(1, 0) AS i;
+
+-- A WARNING, once for each place in a query that adds too many keys.
+CREATE TEMPORARY TABLE overfull (place text, f bloom, c counting_bloom);
+INSERT INTO overfull VALUES ('none', bloom_empty(1000), counting_bloom_empty(1000)), ('none', bloom_empty(1000), counting_bloom_empty(1000));
+UPDATE overfull SET f = bloom_add_all(f, ARRAY(SELECT generate_series(1, 1000)));
+UPDATE overfull SET f = bloom_add_all(f, ARRAY(SELECT generate_series(1, 5000)));
+UPDATE overfull SET f = bloom_add(f, -1);
+UPDATE overfull SET f = (bloom_insert(f, '{-2,-3}'::int[])).filter;
+UPDATE overfull SET f = bloom_add_hashes(f, '{1,2}');
+UPDATE overfull SET c = counting_bloom_add_all(c, ARRAY(SELECT generate_series(1, 5000)));
+UPDATE overfull SET c = counting_bloom_add(c, -1);
+UPDATE overfull SET c = counting_bloom_remove(c, -1);
+SELECT bloom_is_full(f) AS is_full, bloom_is_full(c::bloom) AS counting FROM overfull;
+-- not where the filter is so small that its rate is still below fp_prob
+SELECT (i).keys, (i).capacity, (i).fp_prob_now < (i).fp_prob AS keeps_to_fp_prob
+FROM (SELECT bloom_info(bloom_add_all(bloom_empty(2), '{1,2,3,4,5}'::int[])) AS i) AS s;
+
 -- bloom_info: all of it.
 \x on
 SELECT * FROM bloom_info(bloom_empty(1000, 0.001, 7));

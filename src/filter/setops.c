@@ -598,14 +598,16 @@ BloomRateNow(const Bloom *filter)
  *
  * The number of keys is only an estimate, with a normal error.  A filter that
  * holds just its capacity must not be called overfull, so we ask for four
- * standard errors, which chance passes once in 30,000 times.
+ * standard errors, which chance passes once in 30,000 times.  A small filter,
+ * whose size was rounded up, may hold more keys than its capacity and still
+ * keep to fp_prob.
  */
 bool
 BloomIsOverfull(const Bloom *filter)
 {
 	double		capacity = (double) filter->capacity;
 
-	return BloomIsBits(filter) &&
+	return BloomIsBits(filter) && BloomRateNow(filter) > filter->fp_prob &&
 		BloomCardinality(filter) > capacity +
 		4 * BloomEstimateError(BloomBits(filter), filter->hashes, capacity);
 }

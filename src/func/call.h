@@ -14,6 +14,7 @@
 #include "funcapi.h"
 
 #include "filter/fetch.h"
+#include "filter/setops.h"
 #include "key/hash.h"
 
 /* One row as the result of a function with OUT parameters. */
@@ -33,6 +34,7 @@ typedef struct BloomCallSite
 {
 	BloomHasher hasher;
 	BloomProbeSite probes;		/* of those that test */
+	bool		has_warned;		/* of a filter that is overfull */
 } BloomCallSite;
 
 static inline BloomCallSite *
@@ -47,6 +49,18 @@ BloomGetCallSite(FunctionCallInfo fcinfo, int key_argno, bool is_array)
 		BloomProbeSiteInit(&site->probes, fcinfo, 1 - key_argno);
 	}
 	return site;
+}
+
+/* Return a filter that keys were added to; warn once if they are too many. */
+static inline Datum
+BloomReturnAdded(bool *has_warned, const Bloom *filter)
+{
+	if (!*has_warned && BloomIsOverfull(filter))
+	{
+		*has_warned = true;
+		BloomWarnOverfull(filter);
+	}
+	return PointerGetDatum(filter);
 }
 
 /* The keys in argument 1, an array, hashed for a filter. */

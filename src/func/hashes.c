@@ -140,5 +140,9 @@ bloom_add_hashes(PG_FUNCTION_ARGS)
 				 errdetail("The filter has no keys yet, and key_type is null."),
 				 errhint("Name the type of the keys, as in bloom_add_hashes(filter, hashes, 'text').")));
 	nhashes = BloomSortHashes(hashes, nhashes);
-	PG_RETURN_BLOOM_P(BloomAddSorted(filter, hashes, nhashes, &key_type));
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+														  sizeof(bool));
+	return BloomReturnAdded(fcinfo->flinfo->fn_extra,
+							BloomAddSorted(filter, hashes, nhashes, &key_type));
 }

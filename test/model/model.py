@@ -509,19 +509,20 @@ class World:
         row = self.run(f"""
             SELECT f IS NULL, i.key_type::text, i.bits, i.hashes, i.seed, i.capacity, i.fp_prob, i.keys,
                    i.fp_prob_now, i.fill, i.bytes, i.representation, bloom_cardinality(f),
-                   bloom_fp_prob(f), bloom_is_empty(f)
+                   bloom_fp_prob(f), bloom_is_empty(f), bloom_is_full(f), i.capacity
             FROM slot LEFT JOIN LATERAL bloom_info(f) AS i ON true WHERE id = {a}""")[0]
         if filter is None:
             self.check('null', row[0])
             return
         (null, key_type, bits, hashes, _, _, _, keys, rate, fill, _, form,
-         cardinality, fp_prob, empty) = row
+         cardinality, fp_prob, empty, full, capacity) = row
         self.check('not null', not null)
         if filter.keys and filter.key_type:
             self.check('key type', key_type == filter.key_type, key_type, filter.key_type)
         n = len(filter.keys)
         self.check('cardinality', keys == cardinality, keys, cardinality)
         self.check('rate', rate == fp_prob, rate, fp_prob)
+        self.check('is full', full == (capacity is not None and keys > capacity) or keys == capacity, full, keys)
         if not filter.extra:
             self.check('is empty', empty == (n == 0), empty, n)
         else:
