@@ -1,0 +1,465 @@
+#!/usr/bin/python3
+"""Random queries with bloom_seen and bloom_distinct, against DISTINCT ON.
+
+Each query has a source of rows with some conditions, a key, perhaps an order
+and a limit; something that asks it (conditions, joins, aggregates, windows, set
+operations, ... of an outer query); a way to run it (WITH, views, cursors,
+prepared statements, ...); and settings of the planner.  It runs three times:
+
+- over DISTINCT ON of the same rows in a materialized WITH, which knows;
+- over bloom_seen, which has to answer the same;
+- over bloom_distinct, which has to answer the same, or raise 0A000, if a rule
+  of docs/dedup.md says so: each query knows which of the rules it breaks.
+
+Without an order, any row of a key may be the first; then the question is one
+that all of them answer alike.
+
+Usage: dedup.py [--queries N] [--seed N] [--only I] [--keep]
+
+The server is found as by psql; the test makes a database of its own there, and
+drops it.  The same seed and number give the same queries.
+
+Needs Debian's python3-psycopg2.
+"""
+import argparse
+import collections
+import io
+import os
+import random
+import sys
+
+import psycopg2
+
+SCHEMA = """
+CREATE EXTENSION bloomtype;
+CREATE TABLE click AS
+SELECT i AS ts, (hashint4(i) & 63) AS id, i % 5 AS ad, CASE WHEN i % 11 <> 0 THEN i % 17 END AS few
+FROM generate_series(1, 400) AS i;
+CREATE INDEX ON click (ts);
+CREATE INDEX ON click (id, ts);
+CREATE TABLE parts (ts int, id int, ad int, few int) PARTITION BY LIST (ad);
+CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0, 1);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (2, 3, 4) PARTITION BY RANGE (ts);
+CREATE TABLE parts_2 PARTITION OF parts_1 FOR VALUES FROM (0) TO (200);
+CREATE TABLE parts_3 PARTITION OF parts_1 FOR VALUES FROM (200) TO (1000);
+INSERT INTO parts SELECT * FROM click;
+CREATE INDEX ON parts (ts);
+CREATE TABLE parent (LIKE click);
+CREATE TABLE child () INHERITS (parent);
+INSERT INTO parent SELECT * FROM click WHERE ts % 3 = 0;
+INSERT INTO child SELECT * FROM click WHERE ts % 3 > 0;
+CREATE INDEX ON parent (ts);
+CREATE INDEX ON child (ts);
+CREATE TABLE dim AS SELECT i AS id, i * 7 AS ts, i % 5 AS ad, 'name ' || i % 9 AS name FROM generate_series(1, 40) AS i;
+CREATE INDEX ON dim (id);
+CREATE INDEX ON dim (ts);
+CREATE VIEW click_view AS SELECT * FROM click WHERE ad < 9;
+CREATE VIEW parts_view AS SELECT * FROM parts;
+CREATE TYPE pair AS (id int, ad int);
+CREATE TABLE target (n int, answer text);
+CREATE FUNCTION dear(int) RETURNS boolean LANGUAGE plpgsql COST 100000 AS 'BEGIN RETURN $1 % 3 <> 1; END';
+CREATE FUNCTION cheap(int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS 'BEGIN RETURN $1 % 4 <> 1; END';
+CREATE FUNCTION odd(anyelement) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT hashtext($1::text) % 2 <> 0';
+ANALYZE;
+"""
+
+# Rows of ts, id, ad and few, in which ts is unique, or not; is one partitioned?
+Source = collections.namedtuple('Source', 'name sql partitioned')
+SOURCES = [
+    Source('table', 'click AS s', False),
+    Source('view', 'click_view AS s', False),
+    Source('inherited', 'parent AS s', False),
+    Source('partitioned', 'parts AS s', True),
+    Source('partitioned view', 'parts_view AS s', True),
+    Source('partitions below OFFSET', '(SELECT * FROM parts OFFSET 0) AS s', False),
+    Source('union all', '(SELECT * FROM click UNION ALL SELECT ts + 1000, id, ad, few FROM parent) AS s', False),
+    Source('union all of partitions', '(SELECT * FROM parts UNION ALL SELECT ts + 1000, id, ad, few FROM parts) AS s', True),
+    Source('union', '(SELECT id AS ts, id, ad, few FROM click UNION SELECT id, id, ad, few FROM parent) AS s', False),
+    Source('join', '(SELECT c.*, d.name FROM click AS c JOIN dim AS d ON d.id = c.id) AS s', False),
+    Source('left join', '(SELECT c.*, d.name FROM click AS c LEFT JOIN dim AS d ON d.id = c.id AND d.ad = 2) AS s', False),
+    Source('many rows', '(SELECT c.* FROM click AS c JOIN dim AS d ON d.ad = c.ad) AS s', False),
+    Source('full join', '(SELECT coalesce(c.ts, 0) AS ts, coalesce(c.id, -d.id) AS id, coalesce(c.ad, 9) AS ad, c.few '
+           'FROM click AS c FULL JOIN dim AS d ON d.id = c.id) AS s', False),
+    Source('semi-join', '(SELECT * FROM click WHERE id IN (SELECT id FROM dim)) AS s', False),
+    Source('join of partitions', '(SELECT p.* FROM parts AS p JOIN parts AS q ON p.ad = q.ad AND p.ts = q.ts) AS s', True),
+    Source('partitions and table', '(SELECT p.* FROM parts AS p JOIN click AS c USING (ts)) AS s', True),
+    Source('grouped', '(SELECT min(ts) AS ts, id, ad, min(few) AS few FROM click GROUP BY id, ad) AS s', False),
+    Source('distinct', '(SELECT DISTINCT id AS ts, id, ad, few FROM parts) AS s', False),
+    Source('ordered', '(SELECT * FROM click ORDER BY ad DESC, ts) AS s', False),
+    Source('limited', '(SELECT * FROM parts ORDER BY ts LIMIT 150) AS s', False),
+    Source('window', '(SELECT *, row_number() OVER (PARTITION BY ad ORDER BY ts) AS n FROM parts) AS s', False),
+    Source('function', 'generate_series(1, 300) AS ts, LATERAL (SELECT ts % 37 AS id, ts % 5 AS ad, ts % 3 AS few) AS s', False),
+    Source('values', "(VALUES (1, 1, 1, 1), (2, 1, 2, NULL), (3, 2, 1, 1)) AS s (ts, id, ad, few)", False),
+]
+
+CONDITIONS = ['dear({ts})', 'cheap({ts})', '{ts} > 100', 's.ad <> 2', 's.few < 12', 's.id = ANY (ARRAY(SELECT id FROM dim))',
+              'EXISTS (SELECT FROM dim AS d WHERE d.id = s.id)', 's.id NOT IN (SELECT id FROM dim WHERE ad = 1)',
+              's.ad = 3', 'false', '{ts} BETWEEN 50 AND 350 AND dear(s.id)', 'NOT s.id = 7 AND NOT cheap(s.ad)',
+              '(s.ad = 1 OR dear(s.id))']
+
+# Keys: an expression, and whether it is an integer
+KEYS = [('s.id', True), ('s.id % 7', True), ('s.few', True), ('s.ad', True), ("'x' || s.id", False), ('(s.id, s.ad)::pair', False),
+        ('s.id::numeric / 2', False), ('s.id::bigint', True), ('s.id::text::name', False), ('md5(s.id::text)::uuid', False),
+        ('ARRAY[s.id, s.few]', False), ('(0 + 0)', True)]
+
+# Questions to an outer query, with {s} for the rows of k, ts, ad and n: what they break, and what they need
+Question = collections.namedtuple('Question', 'name sql other_column order integer union_all')
+
+
+def question(name, sql, other_column=False, order=False, integer=False, union_all=False):
+    return Question(name, sql, other_column, order or other_column, integer, union_all)
+
+
+QUESTIONS = [
+    question('keys', 'SELECT k FROM {s}'),
+    question('rows', 'SELECT k, ts FROM {s}', order=True),
+    question('count', 'SELECT count(*), count(k), count(DISTINCT k) FROM {s}'),
+    question('sum', 'SELECT sum(ts), max(ad) IS NULL FROM {s}', order=True),
+    question('filter', 'SELECT count(*) FILTER (WHERE odd(k)), count(*) FILTER (WHERE ts > 50) FROM {s}', order=True),
+    question('condition on the key', 'SELECT k FROM {s} WHERE odd(k)'),
+    question('dear condition on the key', 'SELECT count(*) FROM {s} WHERE dear(hashtext(k::text)) AND cheap(hashtext(k::text))'),
+    question('volatile condition', 'SELECT k FROM {s} WHERE random() < 2'),
+    question('constant condition', 'SELECT k FROM {s} WHERE (SELECT count(*) > 3 FROM dim)'),
+    question('null key', 'SELECT count(*) FROM {s} WHERE k IS NOT NULL'),
+    question('group', 'SELECT k, count(*) FROM {s} GROUP BY k HAVING count(*) > 0'),
+    question('group and order', 'SELECT odd(k), count(*) FROM {s} GROUP BY 1 ORDER BY 1'),
+    question('distinct', 'SELECT DISTINCT odd(k), ad FROM {s}', order=True),
+    question('order and limit', 'SELECT k FROM {s} ORDER BY k LIMIT 5'),
+    question('order by others', 'SELECT k, ts FROM {s} ORDER BY ts, k::text OFFSET 3', order=True),
+    question('window', 'SELECT k, row_number() OVER (ORDER BY k::text, ts), count(*) OVER () FROM {s}', order=True),
+    question('minimum', 'SELECT min(ts), max(ts) FROM {s}', order=True),
+    question('minimum of a union', 'SELECT min(ts), max(ts) FROM (SELECT ts FROM {s} UNION ALL SELECT ts FROM click) AS u',
+             order=True, union_all=True),
+    question('join on the key', 'SELECT k, d.name FROM {s} JOIN dim AS d ON d.id = s.k WHERE d.ad < 4', integer=True),
+    question('left join on the key', 'SELECT k, d.name FROM {s} LEFT JOIN dim AS d ON d.id = s.k', integer=True),
+    question('full join', 'SELECT count(k), count(d.id) FROM {s} FULL JOIN dim AS d ON d.id = s.k', integer=True),
+    question('join by USING', 'SELECT count(*) FROM (SELECT k AS id FROM {s}) AS x JOIN dim USING (id) WHERE id = 5', integer=True),
+    question('cross join', 'SELECT count(*) FROM {s}, (SELECT FROM dim LIMIT 3) AS d'),
+    question('lateral', 'SELECT count(*) FROM {s}, LATERAL (SELECT FROM dim AS d WHERE d.id = s.k OFFSET 0) AS l', integer=True),
+    question('exists', 'SELECT count(*) FROM dim AS d WHERE EXISTS (SELECT FROM {s} WHERE s.k = d.id)', integer=True),
+    question('not exists', 'SELECT count(*) FROM dim AS d WHERE NOT EXISTS (SELECT FROM {s} WHERE s.k = d.id)', integer=True),
+    question('in', 'SELECT count(*) FROM dim WHERE id IN (SELECT k FROM {s})', integer=True),
+    question('not in', 'SELECT count(*) FROM dim WHERE id NOT IN (SELECT k FROM {s} WHERE k IS NOT NULL)', integer=True),
+    question('in or', 'SELECT count(*) FROM dim WHERE ad = 1 OR id IN (SELECT k FROM {s})', integer=True),
+    question('scalar', 'SELECT id, (SELECT count(*) FROM {s}) FROM dim'),
+    question('array', 'SELECT cardinality(ARRAY(SELECT k::text FROM {s}))'),
+    question('union', 'SELECT k::text FROM {s} UNION SELECT name FROM dim'),
+    question('union all', 'SELECT k::text FROM {s} UNION ALL SELECT name FROM dim'),
+    question('intersect', 'SELECT k FROM {s} INTERSECT SELECT id FROM dim', integer=True),
+    question('except', 'SELECT id FROM dim EXCEPT SELECT k FROM {s}', integer=True),
+    question('condition on a union', 'SELECT count(*) FROM (SELECT k::text, ts FROM {s} UNION SELECT name, ts FROM dim) AS u WHERE u.ts > 60',
+             other_column=True),
+    question('condition on a union all', 'SELECT count(*) FROM (SELECT k::text, ts FROM {s} UNION ALL SELECT name, ts FROM dim) AS u WHERE u.ts > 60',
+             other_column=True),
+    question('condition', 'SELECT k FROM {s} WHERE ts > 60', other_column=True),
+    question('two conditions', 'SELECT k FROM {s} WHERE odd(k) AND dear(ts) AND ad <> 1', other_column=True),
+    question('having', 'SELECT ad, count(*) FROM {s} GROUP BY ad HAVING ad > 1', other_column=True),
+    question('whole row', 'SELECT count(*) FROM {s} WHERE s.* IS DISTINCT FROM NULL AND s::text <> dear(3)::text', other_column=True),
+    question('condition on a join', 'SELECT k, d.name FROM {s} JOIN dim AS d ON d.ts = s.ts', other_column=True),
+    question('condition of a join', 'SELECT k, d.name FROM dim AS d LEFT JOIN {s} ON d.ad = s.ad AND s.ts > 60', other_column=True),
+    question('equality with a constant', 'SELECT k FROM {s} JOIN dim AS d ON d.ts = s.ts WHERE d.ts = 63', other_column=True),
+    question('or of two tables', 'SELECT count(*) FROM {s}, dim AS d WHERE s.ts > 60 AND d.ad = 1 OR s.ts < 20 AND d.ad = 2', other_column=True),
+    question('exists on another', 'SELECT k FROM {s} WHERE EXISTS (SELECT FROM dim AS d WHERE d.ts = s.ts)', other_column=True),
+    question('row in', 'SELECT count(*) FROM dim AS d WHERE (d.ad, 3) IN (SELECT ad, ad FROM {s})', other_column=True),
+    question('condition on a group', 'SELECT count(*) FROM (SELECT ts, count(*) FROM {s} GROUP BY ts) AS g WHERE ts > 60', other_column=True),
+    question('condition on a distinct', 'SELECT count(*) FROM (SELECT DISTINCT k, ts FROM {s}) AS g WHERE ts > 60', other_column=True),
+    question('condition on a distinct on', 'SELECT count(*) FROM (SELECT DISTINCT ON (ts) ts FROM {s} ORDER BY ts) AS g WHERE ts > 60',
+             other_column=True),
+    question('condition on a window', 'SELECT count(*) FROM (SELECT ts, count(*) OVER (PARTITION BY ts) FROM {s}) AS g WHERE ts > 60',
+             other_column=True),
+    question('condition on a row number', 'SELECT count(*) FROM (SELECT ad, row_number() OVER (ORDER BY k::text, ts) AS r FROM {s}) AS g WHERE r < 7',
+             order=True),
+    question('condition on its window', 'SELECT count(*) FROM {s} WHERE n <= 10', other_column=True),
+    question('again', 'SELECT count(*) FROM (SELECT bloom_distinct(odd(k)) AS o FROM {s}) AS a'),
+    question('again by seen', 'SELECT count(*) FROM (SELECT bloom_seen(odd(k)) OVER () AS o FROM {s}) AS a WHERE NOT o'),
+    question('twice', 'SELECT a.k, b.ts FROM {s}, {t} WHERE s.k = t.k'.replace('a.k', 's.k').replace('b.ts', 't.ts'), order=True),
+]
+
+# How a query gets its rows: the text before it, FROM's item {name}, and whether conditions stay outside
+WAYS = ['subquery', 'subquery', 'subquery', 'offset', 'with', 'with not materialized', 'view', 'view', 'sql function',
+        'plpgsql function']
+RUNS = ['plain', 'plain', 'plain', 'prepared', 'cursor', 'scroll', 'table', 'insert', 'copy', 'plpgsql', 'explain']
+
+SETTINGS = [
+    'enable_seqscan', 'enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin',
+    'enable_nestloop', 'enable_material', 'enable_hashagg', 'enable_sort', 'enable_incremental_sort', 'enable_gathermerge',
+    'enable_parallel_append', 'enable_parallel_hash', 'enable_partition_pruning', 'enable_memoize',
+]
+
+
+class Wrong(Exception):
+    pass
+
+
+class Query:
+    """A random query in three forms."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+        self.source = numbers.choice(SOURCES)
+        self.question = numbers.choice(QUESTIONS)
+        self.key, is_integer = numbers.choice([key for key in KEYS if key[1]] if self.question.integer else KEYS)
+        ts = self.ts = 'ts' if self.source.name == 'function' else 's.ts'
+        conditions = [c.format(ts=ts) for c in numbers.sample(CONDITIONS, numbers.choice([0, 0, 1, 1, 2]))]
+        numbers.shuffle(conditions)
+        self.where = f' WHERE {" AND ".join(conditions)}' if conditions else ''
+        self.group = numbers.random() < 0.15
+        self.has_window = not self.group and numbers.random() < 0.2
+        self.ad, self.n = 's.ad', '0'
+        if self.group:
+            self.where += ' GROUP BY s.id, s.ad, s.few' + numbers.choice(['', ' HAVING count(*) > 1', ' HAVING dear(s.id)'])
+            self.ts = f'min({ts})'
+        if self.has_window:
+            self.n = f'row_number() OVER (ORDER BY {self.ts}, s.id)'
+        self.is_ordered = self.question.order or numbers.random() < 0.3
+        self.direction = numbers.choice(['', ' DESC'])
+        # the order of the rows, complete but for equal ones
+        self.order = f' ORDER BY {self.ts}{self.direction}, {self.key}, s.ad' if self.is_ordered else ''
+        self.limit = numbers.choice([1, 5, 40, 1000]) if self.is_ordered and numbers.random() < 0.2 else None
+        self.way = numbers.choice(WAYS)
+        self.run = numbers.choice(RUNS)
+        self.breakage = numbers.choice([None] * 12 + ['key in ORDER BY' if self.is_ordered else 'DISTINCT', 'another set'])
+        self.settings = {setting: 'off' for setting in SETTINGS if numbers.random() < 0.12}
+        self.settings['work_mem'] = numbers.choice(['64kB', '4MB'])
+        self.settings['hash_mem_multiplier'] = numbers.choice(['1', '2'])
+        for setting in ('enable_partitionwise_join', 'enable_partitionwise_aggregate'):
+            self.settings[setting] = numbers.choice(['on', 'off'])
+        if numbers.random() < 0.4:
+            self.settings |= {'parallel_setup_cost': '0', 'parallel_tuple_cost': '0', 'min_parallel_table_scan_size': '0',
+                              'min_parallel_index_scan_size': '0',
+                              'parallel_leader_participation': numbers.choice(['on', 'off'])}
+        if numbers.random() < 0.15:
+            self.settings |= {'from_collapse_limit': '1', 'join_collapse_limit': '1'}
+        if numbers.random() < 0.1:
+            self.settings |= {'geqo_threshold': '2'}
+        self.settings['cursor_tuple_fraction'] = numbers.choice(['0.1', '1'])
+        self.settings['plan_cache_mode'] = numbers.choice(['auto', 'force_generic_plan', 'force_custom_plan'])
+
+    def rules(self):
+        """The rules of docs/dedup.md that bloom_distinct may refuse this by."""
+        rules = set()
+        fenced = self.limit is not None or self.way in ('offset', 'with', 'with not materialized', 'plpgsql function')
+        if self.question.other_column and not fenced:
+            rules.add('condition')
+        if self.question.union_all and not fenced:
+            rules.add('minimum')
+        if self.source.partitioned and not self.group and not self.is_ordered:
+            rules.add('partitioned')
+        if self.breakage:
+            rules.add(self.breakage)
+        return rules
+
+    def rows(self, form):
+        """The rows of k, ts, ad and n."""
+        columns = f'{self.ts} AS ts, {self.ad} AS ad, {self.n} AS n'
+        source = f'FROM {self.source.sql}{self.where}'
+        limit = f' LIMIT {self.limit}' if self.limit else ''
+        if form == 'distinct':
+            order = self.order
+            if self.breakage == 'key in ORDER BY':
+                order = order.replace(self.key + ',', 'k,')
+            if self.breakage == 'another set':
+                columns = columns.replace(self.n + ' AS n', f'generate_series(1, 2)::{"bigint" if self.has_window else "int"} AS n')
+            distinct = 'DISTINCT ' if self.breakage == 'DISTINCT' else ''
+            return f'SELECT {distinct}bloom_distinct({self.key}) AS k, {columns} {source}{order}{limit}'
+        if form == 'seen':
+            window = f'ORDER BY {self.ts}{self.direction}, {self.key}, s.ad' if self.is_ordered else ''
+            order = f' ORDER BY ts{self.direction}, k, ad' if self.limit else ''
+            return (f'SELECT k, ts, ad, n FROM (SELECT {self.key} AS k, {columns}, bloom_seen({self.key}) OVER ({window}) AS seen '
+                    f'{source}) AS w WHERE NOT seen{order}{limit}')
+        order = f' ORDER BY ts{self.direction}, k, ad' if self.limit else ''
+        return (f'SELECT k, ts, ad, n FROM (WITH m AS MATERIALIZED (SELECT {self.key} AS k, {columns} {source}) '
+                f'(SELECT DISTINCT ON (k) k, ts, ad, n FROM m WHERE k IS NOT NULL ORDER BY k, ts{self.direction}, ad) '
+                f'UNION ALL SELECT k, ts, ad, n FROM m WHERE k IS NULL) AS r{order}{limit}')
+
+    def statements(self, form):
+        """What to do beforehand, and the query."""
+        rows = self.rows(form)
+        way = 'with' if form == 'reference' else self.way
+        before, prefix = [], ''
+        item = '{}'
+        if way == 'subquery':
+            item = f'({rows}) AS {{}}'
+        elif way == 'offset':
+            item = f'({rows} OFFSET 0) AS {{}}'
+        elif way.startswith('with'):
+            how = 'MATERIALIZED' if form == 'reference' else 'NOT MATERIALIZED' if way != 'with' else ''
+            prefix = f'WITH w AS {how} ({rows}) '
+            item = 'w AS {}'
+        elif way == 'view':
+            before.append(f'CREATE TEMP VIEW v AS {rows}')
+            item = 'v AS {}'
+        else:
+            columns = ', '.join(f'{name} {kind}' for name, kind in (('k', '{k}'), ('ts', 'int'), ('ad', 'int'), ('n', '{n}')))
+            body = rows if way == 'sql function' else f'BEGIN RETURN QUERY {rows}; END'
+            before.append((columns, 'sql STABLE' if way == 'sql function' else 'plpgsql', body))
+            item = 'pg_temp.f() AS {}'
+        sql = prefix + self.question.sql.format(s=item.format('s'), t=item.format('t'))
+        return before, sql
+
+
+class Test:
+    def __init__(self, database):
+        self.database = database
+        connection = psycopg2.connect(dbname='postgres')
+        connection.autocommit = True
+        connection.cursor().execute(f'CREATE DATABASE {database} TEMPLATE template0')
+        connection.close()
+        self.connection = psycopg2.connect(dbname=database)
+        self.cursor = self.connection.cursor()
+        self.cursor.execute("SET client_min_messages = error; SET jit = off; SET statement_timeout = '60s'")
+        self.cursor.execute(SCHEMA)
+        self.cursor.execute("SELECT name FROM pg_settings")
+        self.known = {name for name, in self.cursor.fetchall()}
+        self.connection.commit()
+        self.answers = collections.Counter()
+        self.refusals = collections.Counter()
+
+    def answer(self, query, form):
+        """The rows of a query, sorted; or None, if that is 0A000."""
+        cursor = self.cursor
+        before, sql = query.statements(form)
+        run = query.run if form != 'reference' else 'plain'
+        self.log = []
+
+        def execute(statement):
+            self.log.append(statement)
+            cursor.execute(statement)
+
+        try:
+            if form != 'reference':
+                for name, value in query.settings.items():
+                    if name in self.known:
+                        execute(f'SET LOCAL {name} = {value!r}')
+            for statement in before:
+                if isinstance(statement, tuple):
+                    columns, language, body = statement
+                    cursor.execute('SELECT pg_typeof(k)::text, pg_typeof(n)::text FROM '
+                                   f'(SELECT 1) AS one LEFT JOIN ({query.rows("reference")}) AS r ON true LIMIT 1')
+                    k, n = cursor.fetchone()
+                    statement = (f'CREATE FUNCTION pg_temp.f() RETURNS TABLE ({columns.format(k=k, n=n)}) LANGUAGE {language} AS '
+                                 f'$f$ {"#variable_conflict use_column " if "plpgsql" in language else ""}{body} $f$')
+                execute(statement)
+            if run == 'prepared':
+                execute(f'PREPARE p (int) AS SELECT q::text FROM ({sql}) AS q WHERE $1 = 1')
+                rows = []
+                for _ in range(3):
+                    execute('EXECUTE p (1)')
+                    again = cursor.fetchall()
+                    if rows and sorted(rows, key=str) != sorted(again, key=str):
+                        raise Wrong('another answer the second time')
+                    rows = again
+            elif run in ('cursor', 'scroll'):
+                execute(f'DECLARE c {"SCROLL" if run == "scroll" else ""} CURSOR FOR SELECT q::text FROM ({sql}) AS q')
+                execute('FETCH 2 FROM c')
+                if run == 'scroll':
+                    execute('MOVE ABSOLUTE 0 IN c')
+                    rows = []
+                else:
+                    rows = cursor.fetchall()
+                execute('FETCH ALL FROM c')
+                rows += cursor.fetchall()
+            elif run == 'table':
+                execute(f'CREATE TEMP TABLE made AS SELECT q::text FROM ({sql}) AS q')
+                execute('SELECT q FROM made')
+                rows = cursor.fetchall()
+            elif run == 'insert':
+                execute(f'INSERT INTO target SELECT 1, q::text FROM ({sql}) AS q')
+                execute('SELECT answer FROM target')
+                rows = cursor.fetchall()
+            elif run == 'copy':
+                out = io.StringIO()
+                self.log.append(f'COPY (SELECT q::text FROM ({sql}) AS q) TO STDOUT')
+                cursor.copy_expert(self.log[-1], out)
+                rows = [(line.replace('\\\\', '\\'),) for line in out.getvalue().splitlines()]
+            elif run == 'plpgsql':
+                execute("CREATE FUNCTION pg_temp.g() RETURNS SETOF text LANGUAGE plpgsql AS $g$ BEGIN FOR i IN 1 .. 2 LOOP "
+                        f"RETURN QUERY SELECT q::text FROM ({sql}) AS q; END LOOP; END $g$")
+                execute('SELECT * FROM pg_temp.g()')
+                twice = sorted(cursor.fetchall(), key=str)
+                rows = twice[::2]
+                if rows != twice[1::2]:
+                    raise Wrong('another answer the second time')
+            else:
+                if run == 'explain':
+                    execute(f'EXPLAIN {sql}')
+                execute(f'SELECT q::text FROM ({sql}) AS q')
+                rows = cursor.fetchall()
+            return sorted(rows, key=str)
+        except psycopg2.Error as error:
+            if error.pgcode == '0A000' and form == 'distinct' and 'bloom_distinct cannot be used' in str(error):
+                return None
+            raise Wrong(f'{form}: {error}') from error
+        finally:
+            self.connection.rollback()
+            cursor.execute('DEALLOCATE ALL')
+
+    def check(self, query):
+        expected = self.answer(query, 'reference')
+        seen = self.answer(query, 'seen')
+        if seen != expected:
+            raise Wrong(f'bloom_seen: {len(seen)} rows instead of {len(expected)}:\n{seen[:5]}\n{expected[:5]}')
+        distinct = self.answer(query, 'distinct')
+        name = query.question.name
+        rules = query.rules()
+        if distinct is None:
+            if not rules:
+                raise Wrong('bloom_distinct: refused, without a rule')
+            self.refusals[name] += 1
+        else:
+            if query.breakage == 'another set' and distinct != expected:
+                raise Wrong('bloom_distinct: answered beside another set')
+            if distinct != expected:
+                raise Wrong(f'bloom_distinct: {len(distinct)} rows instead of {len(expected)}:\n{distinct[:5]}\n{expected[:5]}')
+            self.answers[name] += 1
+        self.answers['source ' + query.source.name] += distinct is not None
+        self.refusals['source ' + query.source.name] += distinct is None
+        self.answers[f'as {query.way}, {query.run}'] += distinct is not None
+        self.refusals[f'as {query.way}, {query.run}'] += distinct is None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
+    parser.add_argument('--queries', type=int, default=2000)
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--only', type=int, help='the query of this number')
+    parser.add_argument('--keep', action='store_true', help='keep the database, and print its name')
+    arguments = parser.parse_args()
+    database = f'bloomtype_dedup_{os.getpid()}'
+    test = Test(database)
+    try:
+        for i in range(arguments.queries) if arguments.only is None else [arguments.only]:
+            query = Query(random.Random(f'{arguments.seed} {i}'))
+            try:
+                test.check(query)
+            except Wrong as error:
+                print(f'not ok 1 - query {i} (--seed {arguments.seed} --only {i}): {query.source.name}, {query.question.name}, '
+                      f'{query.way}, {query.run}, rules {query.rules()}')
+                print('\n'.join('# ' + line for line in str(error).splitlines()))
+                print('# as it ran: \n' + ';\n'.join(test.log) + ';')
+                return 1
+        if arguments.only is not None:
+            print(';\n'.join(test.log))
+        number = 0
+        names = [q.name for q in QUESTIONS] + sorted(n for n in test.answers | test.refusals if n not in {q.name for q in QUESTIONS})
+        for name in names:
+            number += 1
+            was_asked = test.answers[name] + test.refusals[name] > 0
+            print(f'{"ok" if was_asked else "not ok"} {number} - {name}: {test.answers[name]} answered, {test.refusals[name]} refused')
+        print(f'1..{number}')
+        asked = {q.name for q in QUESTIONS}
+        print(f'# {sum(test.answers[n] for n in asked)} queries answered, {sum(test.refusals[n] for n in asked)} refused')
+        return 0
+    finally:
+        test.connection.close()
+        if arguments.keep:
+            print(f'# database {database}')
+        else:
+            connection = psycopg2.connect(dbname='postgres')
+            connection.autocommit = True
+            connection.cursor().execute(f'DROP DATABASE {database}')
+            connection.close()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
