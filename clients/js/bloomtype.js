@@ -1,0 +1,943 @@
+/**
+ * Bloom filters of the PostgreSQL extension bloomtype, in JavaScript.
+ *
+ *     const filter = BloomFilter.from(row.filter)     // filter::bytea, or its text
+ *     filter.has('https://example.org/')              // false is certain
+ *
+ *     const ids = BloomFilter.builder({ capacity: 1e6, keyType: 'bigint' })
+ *     ids.addAll([1, 2, 3n])
+ *     await sql`SELECT * FROM visit WHERE ${ids.toBytes()}::bytea::bloom @> id`
+ *
+ * Written from docs/format.md.  One module without dependencies, for Node 18,
+ * browsers, workers and edge functions: it needs no WebAssembly, and hashes in
+ * 32-bit halves, without BigInt.
+ */
+
+/** What the server would say: code is its SQLSTATE. */
+export class BloomError extends Error {
+  constructor(code, message) {
+    super(message)
+    this.name = 'BloomError'
+    this.code = code
+  }
+}
+
+const malformed = (message) => new BloomError('22P03', message)
+const wrongKey = (message) => new BloomError('22023', message)
+const wrongType = (message) => new BloomError('42804', message)
+
+// ----------------------------------------------------------------
+// Numbers of 64 bits, in halves of 32
+//
+// A function leaves its result in H and L, both int32.
+// ----------------------------------------------------------------
+
+let H = 0
+let L = 0
+
+const TWO_32 = 4294967296
+
+/** The high half of the product of two unsigned numbers. */
+function multiplyHigh(a, b) {
+  const a0 = a & 0xffff, a1 = a >>> 16, b0 = b & 0xffff, b1 = b >>> 16
+  const p01 = Math.imul(a0, b1), p10 = Math.imul(a1, b0)
+  const middle = (Math.imul(a0, b0) >>> 16) + (p01 & 0xffff) + (p10 & 0xffff)
+  return (Math.imul(a1, b1) + (p01 >>> 16) + (p10 >>> 16) + (middle >>> 16)) | 0
+}
+
+/** The low 64 bits of a product. */
+function multiply(ah, al, bh, bl) {
+  H = (multiplyHigh(al, bl) + Math.imul(ah, bl) + Math.imul(al, bh)) | 0
+  L = Math.imul(al, bl)
+}
+
+/** The low 64 bits of a product of 128, XOR the high ones. */
+function multiplyAndFold(ah, al, bh, bl) {
+  const second = (multiplyHigh(al, bl) >>> 0) + (Math.imul(ah, bl) >>> 0) + (Math.imul(al, bh) >>> 0)
+  const third = (Math.imul(ah, bh) >>> 0) + (multiplyHigh(ah, bl) >>> 0) + (multiplyHigh(al, bh) >>> 0) +
+    Math.floor(second / TWO_32)
+  L = Math.imul(al, bl) ^ third
+  H = second ^ (multiplyHigh(ah, bh) + Math.floor(third / TWO_32))
+}
+
+function add(ah, al, bh, bl) {
+  L = (al + bl) | 0
+  H = (ah + bh + ((L >>> 0) < (bl >>> 0) ? 1 : 0)) | 0
+}
+
+function subtract(ah, al, bh, bl) {
+  L = (al - bl) | 0
+  H = (ah - bh - ((al >>> 0) < (bl >>> 0) ? 1 : 0)) | 0
+}
+
+const swap32 = (x) => (x << 24) | ((x << 8) & 0xff0000) | ((x >>> 8) & 0xff00) | (x >>> 24)
+
+// ----------------------------------------------------------------
+// XXH3, 64 bits, with a seed
+// ----------------------------------------------------------------
+
+const SECRET = viewOf(
+  'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221' +
+  'b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8' +
+  'a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb' +
+  '170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e')
+
+function viewOf(hex) {
+  return new DataView(Uint8Array.from(hex.match(/../g), (byte) => parseInt(byte, 16)).buffer)
+}
+
+/** XOR of two words of the secret, from these places. */
+const secretXor = (at, other) => SECRET.getInt32(at, true) ^ SECRET.getInt32(other, true)
+
+const UP_TO_3 = secretXor(0, 4)
+const UP_TO_8_H = secretXor(12, 20), UP_TO_8_L = secretXor(8, 16)
+const UP_TO_16_H = secretXor(28, 36), UP_TO_16_L = secretXor(24, 32)
+const UP_TO_16_END_H = secretXor(44, 52), UP_TO_16_END_L = secretXor(40, 48)
+const EMPTY_H = secretXor(60, 68), EMPTY_L = secretXor(56, 64)
+
+/** The secret for long keys, which depends on the seed; that of the last seed is kept. */
+let longSecret = SECRET
+let longSeedH = 0
+let longSeedL = 0
+
+function secretForLong(seedH, seedL) {
+  if (seedH === longSeedH && seedL === longSeedL) return longSecret
+  longSecret = new DataView(new ArrayBuffer(192))
+  for (let i = 0; i < 192; i += 8) {
+    const step = i % 16 === 0 ? add : subtract
+    step(SECRET.getInt32(i + 4, true), SECRET.getInt32(i, true), seedH, seedL)
+    longSecret.setInt32(i + 4, H, true)
+    longSecret.setInt32(i, L, true)
+  }
+  longSeedH = seedH
+  longSeedL = seedL
+  return longSecret
+}
+
+function avalanche(h, l) {
+  multiply(h, l ^ (h >>> 5), 0x16566791, 0x9e3779f9)
+  L ^= H
+}
+
+/** That of the older XXH64. */
+function avalanche64(h, l) {
+  multiply(h, l ^ (h >>> 1), 0xc2b2ae3d, 0x27d4eb4f)
+  multiply(H ^ (H >>> 29), L ^ ((L >>> 29) | (H << 3)), 0x165667b1, 0x9e3779f9)
+  L ^= H
+}
+
+/** The sum of a long key's parts, so far. */
+let sumH = 0
+let sumL = 0
+
+/** Adds 16 bytes of the key, mixed with 16 of the secret, to the sum. */
+function addMixed(data, at, s, seedH, seedL) {
+  add(SECRET.getInt32(s + 4, true), SECRET.getInt32(s, true), seedH, seedL)
+  const ah = data.getInt32(at + 4, true) ^ H, al = data.getInt32(at, true) ^ L
+  subtract(SECRET.getInt32(s + 12, true), SECRET.getInt32(s + 8, true), seedH, seedL)
+  multiplyAndFold(ah, al, data.getInt32(at + 12, true) ^ H, data.getInt32(at + 8, true) ^ L)
+  add(sumH, sumL, H, L)
+  sumH = H
+  sumL = L
+}
+
+function hashUpTo16(data, length, seedH, seedL) {
+  if (length > 8) {
+    add(UP_TO_16_H, UP_TO_16_L, seedH, seedL)
+    const ah = data.getInt32(4, true) ^ H, al = data.getInt32(0, true) ^ L
+    subtract(UP_TO_16_END_H, UP_TO_16_END_L, seedH, seedL)
+    const bh = data.getInt32(length - 4, true) ^ H, bl = data.getInt32(length - 8, true) ^ L
+    multiplyAndFold(ah, al, bh, bl)
+    add(H, L, bh, bl)
+    add(H, L, swap32(al), swap32(ah))
+    add(H, L, 0, length)
+    avalanche(H, L)
+  } else if (length >= 4) {
+    subtract(UP_TO_8_H, UP_TO_8_L, seedH ^ swap32(seedL), seedL)
+    const h = data.getInt32(0, true) ^ H, l = data.getInt32(length - 4, true) ^ L
+    // XOR itself, rotated left by 49 and by 24
+    multiply(h ^ ((l << 17) | (h >>> 15)) ^ ((h << 24) | (l >>> 8)),
+      l ^ ((h << 17) | (l >>> 15)) ^ ((l << 24) | (h >>> 8)), 0x9fb21c65, 0x1e98df25)
+    multiply(H, L ^ ((H >>> 3) + length), 0x9fb21c65, 0x1e98df25)
+    L ^= (L >>> 28) | (H << 4)
+    H ^= H >>> 28
+  } else if (length > 0) {
+    add(0, UP_TO_3, seedH, seedL)
+    avalanche64(H, L ^ ((data.getUint8(0) << 16) | (data.getUint8(length >> 1) << 24) |
+      data.getUint8(length - 1) | (length << 8)))
+  } else {
+    avalanche64(seedH ^ EMPTY_H, seedL ^ EMPTY_L)
+  }
+}
+
+function hashUpTo240(data, length, seedH, seedL) {
+  multiply(0, length, 0x9e3779b1, 0x85ebca87)
+  sumH = H
+  sumL = L
+  if (length <= 128) {
+    for (let i = (length - 1) >> 5; i >= 0; i--) {
+      addMixed(data, 16 * i, 32 * i, seedH, seedL)
+      addMixed(data, length - 16 * (i + 1), 32 * i + 16, seedH, seedL)
+    }
+  } else {
+    for (let i = 0; i < 8; i++) addMixed(data, 16 * i, 16 * i, seedH, seedL)
+    avalanche(sumH, sumL)
+    sumH = H
+    sumL = L
+    for (let i = 8; i < length >> 4; i++) addMixed(data, 16 * i, 16 * (i - 8) + 3, seedH, seedL)
+    addMixed(data, length - 16, 119, seedH, seedL)
+  }
+  avalanche(sumH, sumL)
+}
+
+const accumulators = new Int32Array(16)     // low, high
+
+function accumulate(data, at, secret, s) {
+  const acc = accumulators
+  for (let i = 0; i < 16; i += 2) {
+    const l = data.getInt32(at + 4 * i, true), h = data.getInt32(at + 4 * i + 4, true)
+    const keyL = l ^ secret.getInt32(s + 4 * i, true), keyH = h ^ secret.getInt32(s + 4 * i + 4, true)
+    const other = i ^ 2
+
+    add(acc[other + 1], acc[other], h, l)
+    acc[other + 1] = H
+    acc[other] = L
+    add(acc[i + 1], acc[i], multiplyHigh(keyL, keyH), Math.imul(keyL, keyH))
+    acc[i + 1] = H
+    acc[i] = L
+  }
+}
+
+function hashLong(data, length, seedH, seedL) {
+  const acc = accumulators
+  const secret = secretForLong(seedH, seedL)
+  const stripes = Math.floor((length - 1) / 64)
+
+  acc.set([0xc2b2ae3d, 0, 0x85ebca87, 0x9e3779b1, 0x27d4eb4f, 0xc2b2ae3d, 0x9e3779f9, 0x165667b1,
+    0xc2b2ae63, 0x85ebca77, 0x85ebca77, 0, 0x165667c5, 0x27d4eb2f, 0x9e3779b1, 0])
+  for (let stripe = 0; stripe < stripes; stripe++) {
+    accumulate(data, 64 * stripe, secret, 8 * (stripe % 16))
+    if (stripe % 16 !== 15) continue
+    for (let i = 0; i < 16; i += 2) {
+      const h = acc[i + 1], l = acc[i]
+      multiply(h ^ secret.getInt32(128 + 4 * i + 4, true),
+        l ^ (h >>> 15) ^ secret.getInt32(128 + 4 * i, true), 0, 0x9e3779b1)
+      acc[i + 1] = H
+      acc[i] = L
+    }
+  }
+  accumulate(data, length - 64, secret, 121)
+
+  multiply(Math.floor(length / TWO_32), length | 0, 0x9e3779b1, 0x85ebca87)
+  for (let i = 0; i < 16; i += 4) {
+    const h = H, l = L, s = 11 + 4 * i
+    multiplyAndFold(acc[i + 1] ^ secret.getInt32(s + 4, true), acc[i] ^ secret.getInt32(s, true),
+      acc[i + 3] ^ secret.getInt32(s + 12, true), acc[i + 2] ^ secret.getInt32(s + 8, true))
+    add(h, l, H, L)
+  }
+  avalanche(H, L)
+}
+
+/** The hash of the first bytes of a view into H and L; it is never 0. */
+function hash(data, length, seedH, seedL) {
+  if (length <= 16) hashUpTo16(data, length, seedH, seedL)
+  else if (length <= 240) hashUpTo240(data, length, seedH, seedL)
+  else hashLong(data, length, seedH, seedL)
+  if ((H | L) === 0) L = 1
+}
+
+const bigint = (h, l) => (BigInt(h >>> 0) << 32n) | BigInt(l >>> 0)
+
+// ----------------------------------------------------------------
+// Canonical bytes
+//
+// An encoder writes the bytes of a key into `scratch` and returns how many
+// these are, or -1 for a key that is certainly in no filter of this type.
+// ----------------------------------------------------------------
+
+let scratch = new DataView(new ArrayBuffer(4096))
+let scratchBytes = new Uint8Array(scratch.buffer)
+
+function makeRoom(size) {
+  if (size <= scratchBytes.length) return
+  scratch = new DataView(new ArrayBuffer(2 * size))
+  scratchBytes = new Uint8Array(scratch.buffer)
+}
+
+function show(key) {
+  const text = typeof key === 'string' ? JSON.stringify(key) : String(key)
+  return text.length > 60 ? text.slice(0, 57) + '...' : text
+}
+
+function expect(ok, key, type, what) {
+  if (!ok) throw wrongType(`${show(key)} is no key of type ${type}: it must be ${what}`)
+}
+
+function encodeText(key) {
+  expect(typeof key === 'string', key, 'text', 'a string')
+  makeRoom(3 * key.length)
+  const out = scratchBytes
+  let n = 0
+  for (let i = 0; i < key.length; i++) {
+    let c = key.charCodeAt(i)
+    if (c < 0x80) {
+      if (c === 0) throw wrongKey('a text has no character 0')
+      out[n++] = c
+      continue
+    }
+    if (c < 0x800) {
+      out[n++] = 0xc0 | (c >> 6)
+    } else {
+      if (c < 0xd800 || c > 0xdfff) {
+        out[n++] = 0xe0 | (c >> 12)
+      } else {
+        const low = key.charCodeAt(++i)
+        if (c > 0xdbff || !(low >= 0xdc00 && low <= 0xdfff)) throw wrongKey('a text has no half of a surrogate pair')
+        c = 0x10000 + ((c & 0x3ff) << 10) + (low & 0x3ff)
+        out[n++] = 0xf0 | (c >> 18)
+        out[n++] = 0x80 | ((c >> 12) & 0x3f)
+      }
+      out[n++] = 0x80 | ((c >> 6) & 0x3f)
+    }
+    out[n++] = 0x80 | (c & 0x3f)
+  }
+  return n
+}
+
+function bytesOf(value) {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  return ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : null
+}
+
+function encodeBytes(key) {
+  const bytes = bytesOf(key)
+  expect(bytes, key, 'bytea', 'a Uint8Array, a Buffer or an ArrayBuffer')
+  makeRoom(bytes.length)
+  scratchBytes.set(bytes)
+  return bytes.length
+}
+
+/** A number of 8 bytes that is an integer within 2^53. */
+function putInteger(value) {
+  scratch.setInt32(0, value | 0, true)
+  scratch.setInt32(4, Math.floor(value / TWO_32), true)
+  return 8
+}
+
+function encodeInteger(key) {
+  if (typeof key === 'number') {
+    if (Number.isSafeInteger(key)) return putInteger(key)
+    if (!Number.isInteger(key)) return -1
+    throw wrongKey(`${key} is not exact; write it as a bigint, ${BigInt(key)}n`)
+  }
+  expect(typeof key === 'bigint', key, 'bigint', 'a number or a bigint')
+  if (key !== BigInt.asIntN(64, key)) return -1
+  scratch.setBigInt64(0, key, true)
+  return 8
+}
+
+function encodeFloat(key) {
+  if (typeof key === 'bigint') key = Number(key)
+  expect(typeof key === 'number', key, 'double precision', 'a number')
+  if (key !== key) {
+    scratch.setInt32(0, 0)
+    scratch.setInt32(4, 0x7ff80000, true)
+  } else scratch.setFloat64(0, key + 0, true)     // -0 + 0 is 0
+  return 8
+}
+
+function encodeBoolean(key) {
+  expect(typeof key === 'boolean', key, 'boolean', 'true or false')
+  scratch.setUint8(0, key ? 1 : 0)
+  return 1
+}
+
+const UUID = /^\{?([0-9a-f]{4}-?){7}[0-9a-f]{4}\}?$/i
+
+function encodeUuid(key) {
+  const bytes = bytesOf(key)
+  if (bytes) {
+    expect(bytes.length === 16, key, 'uuid', 'its text or 16 bytes')
+    return encodeBytes(bytes)
+  }
+  expect(typeof key === 'string' && UUID.test(key) && key.startsWith('{') === key.endsWith('}'), key, 'uuid',
+    'its text or 16 bytes')
+  const digits = key.replace(/[-{}]/g, '')
+  for (let i = 0; i < 4; i++) scratch.setInt32(4 * i, parseInt(digits.slice(8 * i, 8 * i + 8), 16))
+  return 16
+}
+
+const DAY = 86400000
+const DAYS_TO_2000 = 10957
+const MICROSECONDS_TO_2000 = BigInt(DAYS_TO_2000 * DAY) * 1000n
+
+function encodeDate(key) {
+  let days
+  if (key === 'infinity' || key === '-infinity') {
+    scratch.setInt32(0, key === 'infinity' ? 0x7fffffff : -0x80000000, true)
+    return 4
+  }
+  if (typeof key === 'string') {
+    const time = /^\d{4,6}-\d\d-\d\d$/.test(key) ? Date.parse(key.padStart(13, '+000')) : NaN
+    // no 31st of June
+    expect(time === time && new Date(time).toISOString().includes(key + 'T'), key, 'date', "a string such as '2026-11-22'")
+    days = time / DAY
+  } else {
+    expect(key instanceof Date, key, 'date', "a string such as '2026-11-22' or a Date")
+    days = key.getTime() / DAY
+    if (!Number.isInteger(days)) throw wrongKey(`${key} is not midnight UTC; write the date as a string, such as '2026-11-22'`)
+  }
+  scratch.setInt32(0, days - DAYS_TO_2000, true)
+  return 4
+}
+
+function encodeTimestamp(key) {
+  if (key === 'infinity' || key === '-infinity') {
+    scratch.setBigInt64(0, key === 'infinity' ? 2n ** 63n - 1n : -(2n ** 63n), true)
+    return 8
+  }
+  if (typeof key === 'bigint') return encodeInteger(key - MICROSECONDS_TO_2000)
+  expect(key instanceof Date, key, 'timestamp', 'a Date, or a bigint of microseconds since 1970')
+  if (Number.isNaN(key.getTime())) throw wrongKey('the date is invalid')
+  const microseconds = (key.getTime() - DAYS_TO_2000 * DAY) * 1000
+  return Number.isSafeInteger(microseconds) ? putInteger(microseconds)
+    : encodeInteger(BigInt(key.getTime() - DAYS_TO_2000 * DAY) * 1000n)
+}
+
+/** Key types: number, name in SQL, other names, encoder. */
+const TYPES = [
+  [20, 'bigint', ['int8', 'integer', 'int', 'int4', 'smallint', 'int2'], encodeInteger],
+  [25, 'text', ['varchar', 'name'], encodeText],
+  [17, 'bytea', [], encodeBytes],
+  [2950, 'uuid', [], encodeUuid],
+  [701, 'double precision', ['float8', 'real', 'float4'], encodeFloat],
+  [16, 'boolean', ['bool'], encodeBoolean],
+  [1082, 'date', [], encodeDate],
+  [1114, 'timestamp without time zone', ['timestamp'], encodeTimestamp],
+  [1184, 'timestamp with time zone', ['timestamptz'], encodeTimestamp],
+]
+
+/** The name of the key types without an encoder here. */
+const OTHER_TYPES = {
+  18: '"char"', 26: 'oid', 27: 'tid', 28: 'xid', 29: 'cid', 774: 'macaddr8', 790: 'money', 829: 'macaddr', 869: 'inet',
+  1033: 'aclitem', 1083: 'time without time zone', 1186: 'interval', 1266: 'time with time zone', 1562: 'bit varying',
+  1700: 'numeric', 3220: 'pg_lsn', 3614: 'tsvector', 3615: 'tsquery', 3802: 'jsonb', 5069: 'xid8',
+}
+
+class KeyType {
+  constructor(number, name, encode) {
+    this.number = number
+    this.name = name                // of a built-in type, that in SQL
+    this.isNamed = number >= 2 ** 31
+    this.encode = encode || (() => {
+      throw wrongType(`keys of type ${name} cannot be hashed in JavaScript; send the key to the server`)
+    })
+  }
+}
+
+const BUILT_IN = new Map()
+const BY_NAME = new Map()
+for (const [number, name, others, encode] of TYPES) {
+  const type = new KeyType(number, name, encode)
+  BUILT_IN.set(number, type)
+  for (const each of [name, ...others]) BY_NAME.set(each, type)
+}
+
+function namedKeyType(name) {
+  const bytes = new TextEncoder().encode(name)
+  hash(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), bytes.length, 0, 0)
+  const isEnum = /^enum ([a-z_][a-z0-9_]*|"([^"]|"")+")$/.test(name)
+  return new KeyType((L | 0x80000000) >>> 0, name, isEnum ? encodeText : null)
+}
+
+function keyTypeNamed(name) {
+  const known = BY_NAME.get(String(name).toLowerCase())
+  if (known) return known
+  if (String(name).startsWith('enum ')) return namedKeyType(name)
+  throw wrongType(`keys of type ${name} cannot be hashed in JavaScript`)
+}
+
+// ----------------------------------------------------------------
+// Sizes
+// ----------------------------------------------------------------
+
+const MAX_BITS = TWO_32
+
+/**
+ * The least whole number of bits per key that reaches a rate, the least hashes,
+ * and the rate that these have: best_params of the server.
+ */
+export function bestParams(fpProb) {
+  if (fpProb > 0 && fpProb < 1) {
+    for (let bitsPerKey = 1; bitsPerKey <= 64; bitsPerKey++) {
+      for (let hashes = 1; hashes <= Math.ceil(bitsPerKey * Math.LN2); hashes++) {
+        const rate = (-Math.expm1(-hashes / bitsPerKey)) ** hashes
+        // as in the published table, which has three digits
+        const published = bitsPerKey >= 2 && bitsPerKey <= 20 ? Number(rate.toPrecision(3)) : rate
+        if (published <= fpProb) return { bitsPerKey, hashes, fpProb: rate }
+      }
+    }
+  }
+  throw wrongKey(`fpProb ${fpProb} is out of range: it must be at least 4.43e-14, and less than 1`)
+}
+
+/** The shape of a filter for so many keys: bloom_params of the server. */
+export function params(capacity, fpProb = 0.01) {
+  if (!(capacity >= 1 && capacity <= 2 ** 53)) {
+    throw wrongKey(`capacity ${capacity} is out of range: it is a number of keys, at least 1`)
+  }
+  const { bitsPerKey, hashes } = bestParams(fpProb)
+  const keys = Math.ceil(capacity)
+  if (keys > Math.floor(MAX_BITS / bitsPerKey)) {
+    throw new BloomError('54000',
+      `capacity ${keys} is too large for one filter: with fpProb ${fpProb}, at most ${Math.floor(MAX_BITS / bitsPerKey)}`)
+  }
+  const bits = Math.ceil(keys * bitsPerKey / 64) * 64
+  return { bits, hashes, bytes: 44 + bits / 8, fpProb: (-Math.expm1(-hashes * keys / bits)) ** hashes }
+}
+
+// ----------------------------------------------------------------
+// Positions
+// ----------------------------------------------------------------
+
+/**
+ * The next position of the hash in H and L, which becomes that of the next one.
+ *
+ * A position is the high word of the hash times the number of bits.  With the
+ * bits in two halves of 16 bits, no product has more than 2^53.
+ */
+function nextPosition(bitsHigh, bitsLow) {
+  multiply(H, L, 0xd1342543, 0xde82ef95)
+  add(H, L, 0x2545f491, 0x4f6cdd1d)
+  const h = H >>> 0, l = L >>> 0
+  const low = Math.floor((l * bitsHigh + Math.floor(l * bitsLow / 65536)) / 65536)
+  return Math.floor((h * bitsHigh + Math.floor((h * bitsLow + low) / 65536)) / 65536)
+}
+
+// ----------------------------------------------------------------
+// The bytes of a filter
+// ----------------------------------------------------------------
+
+const HEADER = 44
+const KEYS = 1
+const BITS = 2
+
+/** The bits set in some bytes. */
+function countBits(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  let count = 0
+  for (let i = 0; i < bytes.length; i += 4) {
+    let x = view.getInt32(i, true)
+    x -= (x >>> 1) & 0x55555555
+    x = (x & 0x33333333) + ((x >>> 2) & 0x33333333)
+    count += Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  }
+  return count
+}
+
+/** A filter's fields, or an error if these are not the bytes of one. */
+function decode(bytes) {
+  if (bytes.length < HEADER) throw malformed('there are fewer bytes than a header has')
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const form = view.getUint8(1)
+  const typeWords = view.getUint8(3)
+  const number = view.getUint32(4, true)
+  const words = view.getUint32(8, true)
+  const capacity = view.getBigUint64(20, true)
+  const bigCount = view.getBigUint64(36, true)
+  const start = HEADER + 8 * typeWords
+  const fields = {
+    form,
+    hashes: view.getUint8(2),
+    keyType: null,
+    bits: 64 * words,
+    seedH: view.getInt32(16, true),
+    seedL: view.getInt32(12, true),
+    capacity: Number(capacity),
+    fpProb: view.getFloat64(28, true),
+    count: Number(bigCount),
+    content: bytes.subarray(start),
+  }
+  const { hashes, fpProb, count, content } = fields
+
+  if (view.getUint8(0) !== 1) throw malformed('the version is unknown')
+  if (form === KEYS + 16 || form === BITS + 16) throw malformed('it is a counting_bloom; cast it to bloom, in the server')
+  if (form !== KEYS && form !== BITS) throw malformed('the representation is unknown')
+  if (number >= 10000 && number < 2 ** 31) throw malformed('the key type is not a built-in type')
+  if (number >= 2 ** 31 !== typeWords > 0 || typeWords > 128) throw malformed('the name of the key type has a wrong size')
+  if (words === 0) {
+    if (bytes.length !== HEADER || bytes.some((byte, i) => byte !== (i < 2 ? 1 : 0))) {
+      throw malformed('a filter without a shape is not all zero')
+    }
+    return fields
+  }
+  if (words > MAX_BITS / 64) throw malformed('the number of bits is out of range')
+  if (hashes < 1 || hashes > 64) throw malformed('the number of hashes is out of range')
+  if (capacity < 1n || capacity >= 2n ** 63n) throw malformed('the capacity is out of range')
+  if (!(fpProb > 0 && fpProb < 1)) throw malformed('the fp_prob is out of range')
+  if (bigCount > 0n && number === 0) throw malformed('there are keys, but no key type')
+  if (form === KEYS && bigCount >= words) throw malformed('there are too many keys for the keys form')
+  if (form === BITS && bigCount === 0n) throw malformed('no bit is set in the bits form')
+  if (bytes.length !== start + 8 * (form === KEYS ? count : words)) {
+    throw malformed('the number of bytes does not match the header')
+  }
+  if (typeWords > 0) fields.keyType = decodeName(bytes.subarray(HEADER, start), number)
+  else if (number > 0) fields.keyType = BUILT_IN.get(number) || new KeyType(number, OTHER_TYPES[number] || `${number}`)
+
+  if (form === BITS) {
+    if (countBits(content) !== count) throw malformed('the number of bits set does not match')
+  } else {
+    for (let at = start, h = 0, l = 0; at < bytes.length; at += 8) {
+      const nextL = view.getUint32(at, true), nextH = view.getUint32(at + 4, true)
+      if (nextH < h || (nextH === h && nextL <= l)) throw malformed('the keys are not ascending')
+      h = nextH
+      l = nextL
+    }
+  }
+  return fields
+}
+
+function decodeName(bytes, number) {
+  let length = bytes.indexOf(0)
+  if (length < 0) length = bytes.length
+  if (bytes.subarray(length).some((byte) => byte !== 0)) throw malformed('the name of the key type is not padded with zeros')
+  if (bytes.length - length >= 8) throw malformed('the name of the key type has a wrong size')
+  let name
+  try {
+    name = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, length))
+  } catch {
+    throw malformed('the name of the key type is not UTF-8')
+  }
+  // eslint-disable-next-line no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(name)) throw malformed('the name of the key type has a control character')
+  const type = namedKeyType(name)
+  if (type.number !== number) throw malformed('the number of the key type does not match its name')
+  return type
+}
+
+function decodeBase64(text) {
+  const packed = text.replace(/[ \t\n\r\f\v]+/g, '')
+  const padding = packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0
+  const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.indexOf(packed.at(-1 - padding))
+  if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed) || spare % (padding === 2 ? 16 : padding === 1 ? 4 : 1)) {
+    throw malformed('it is not base64')
+  }
+  const decoded = atob(packed)
+  const bytes = new Uint8Array(decoded.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = decoded.charCodeAt(i)
+  return bytes
+}
+
+function encodeBase64(bytes) {
+  let text = ''
+  for (let i = 0; i < bytes.length; i += 0x6000) {
+    text += btoa(String.fromCharCode(...bytes.subarray(i, i + 0x6000)))
+  }
+  return text
+}
+
+/** The key type of a key, given those that the caller and the filter name. */
+function agree(own, given) {
+  if (given === undefined) {
+    if (own) return own
+    throw wrongType('the filter has no key type yet; name that of the key')
+  }
+  const type = keyTypeNamed(given)
+  if (own && own.name !== type.name) {
+    throw wrongType(`key type ${type.name} does not match the Bloom filter's key type ${own.name}`)
+  }
+  return type
+}
+
+function setHash(hash) {
+  H = Number(BigInt.asIntN(32, hash >> 32n))
+  L = Number(BigInt.asIntN(32, hash))
+  if ((H | L) === 0) L = 1
+}
+
+/** The hash of a key, as a signed number: bloom_hash of the server. */
+export function hashKey(key, type, seed = 0n) {
+  const length = keyTypeNamed(type).encode(key)
+  if (length < 0) throw wrongKey(`${show(key)} is no ${type}`)
+  seed = BigInt(seed)
+  hash(scratch, length, Number(BigInt.asIntN(32, seed >> 32n)), Number(BigInt.asIntN(32, seed)))
+  return BigInt.asIntN(64, bigint(H, L))
+}
+
+// ----------------------------------------------------------------
+// A filter, to be tested
+// ----------------------------------------------------------------
+
+let fieldsOf
+
+export class BloomFilter {
+  #bytes
+  #fields
+  #view             // of the content
+  #bitsHigh
+  #bitsLow
+
+  /** BloomFilter.from makes one. */
+  constructor(bytes) {
+    const fields = decode(bytes)
+    this.#bytes = bytes
+    this.#fields = fields
+    this.#view = new DataView(fields.content.buffer, fields.content.byteOffset, fields.content.length)
+    this.#bitsHigh = Math.floor(fields.bits / 65536)
+    this.#bitsLow = fields.bits % 65536
+  }
+
+  /**
+   * The filter of the bytes of filter::bytea, which are not copied, or of its text.
+   */
+  static from(source) {
+    if (typeof source === 'string') return new BloomFilter(decodeBase64(source))
+    const bytes = bytesOf(source)
+    if (!bytes) throw new TypeError('a filter is read from a Uint8Array, a Buffer, an ArrayBuffer or a string of base64')
+    return new BloomFilter(bytes)
+  }
+
+  static builder(options) {
+    return new BloomBuilder(options)
+  }
+
+  /** Is the key possibly in the filter?  False is certain. */
+  has(key, type) {
+    const { keyType, seedH, seedL } = this.#fields
+    const length = (type === undefined && keyType !== null ? keyType : this.#agree(type, key)).encode(key)
+    if (length < 0) return false
+    hash(scratch, length, seedH, seedL)
+    return this.#test()
+  }
+
+  /** Without a key type, the filter has no key. */
+  #agree(type, key) {
+    if (type === undefined && this.#fields.keyType === null) return { encode: () => -1 }
+    return agree(this.#fields.keyType, type, key)
+  }
+
+  static {
+    fieldsOf = (filter) => filter.#fields
+  }
+
+  /** The same by a hash: a bigint, as bloom_hash and hashKey return it. */
+  hasHash(hash) {
+    setHash(hash)
+    return this.#test()
+  }
+
+  /** Is the hash in H and L in the filter? */
+  #test() {
+    const { form, hashes, content } = this.#fields
+    if (form === KEYS) return this.#find(H >>> 0, L >>> 0)
+    for (let i = 0; i < hashes; i++) {
+      const position = nextPosition(this.#bitsHigh, this.#bitsLow)
+      if (((content[position >>> 3] >> (position & 7)) & 1) === 0) return false
+    }
+    return true
+  }
+
+  /** Binary search in the keys. */
+  #find(h, l) {
+    const view = this.#view
+    let low = 0
+    let high = this.#fields.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const otherH = view.getUint32(8 * middle + 4, true), otherL = view.getUint32(8 * middle, true)
+      if (otherH === h && otherL === l) return true
+      if (otherH < h || (otherH === h && otherL < l)) low = middle + 1
+      else high = middle
+    }
+    return false
+  }
+
+  /** The bits that a key sets, as bloom_positions returns them. */
+  positions(key, type) {
+    const { keyType, seedH, seedL } = this.#fields
+    const length = agree(keyType, type).encode(key)
+    if (length < 0) return []
+    hash(scratch, length, seedH, seedL)
+    return this.#positions()
+  }
+
+  positionsOfHash(hash) {
+    setHash(hash)
+    return this.#positions()
+  }
+
+  #positions() {
+    return Array.from({ length: this.#fields.hashes }, () => nextPosition(this.#bitsHigh, this.#bitsLow))
+  }
+
+  /** What bloom_info of the server returns. */
+  get info() {
+    const { form, hashes, keyType, bits, seedH, seedL, capacity, fpProb, count } = this.#fields
+    const fill = bits === 0 ? 0 : form === BITS ? count / bits : -Math.expm1(-hashes * count / bits)
+    // a full filter has at least as many keys as fill all bits but one
+    const estimate = -bits / hashes * Math.log1p(-Math.min(count, bits - 1) / bits)
+    return {
+      keyType: keyType && keyType.name,
+      bits,
+      hashes,
+      seed: BigInt.asIntN(64, bigint(seedH, seedL)),
+      capacity,
+      fpProb,
+      keys: form === KEYS ? count : Math.round(estimate),
+      fpProbNow: form === KEYS ? count / 2 ** 64 : fill ** hashes,
+      fill,
+      bytes: this.#bytes.length,
+      representation: form === KEYS ? 'keys' : 'bits',
+    }
+  }
+
+  /** The bytes that the server takes: $1::bytea::bloom.  They are not copied. */
+  toBytes() {
+    return this.#bytes
+  }
+
+  /** The text form, base64. */
+  toString() {
+    return encodeBase64(this.#bytes)
+  }
+}
+
+// ----------------------------------------------------------------
+// A filter, to be filled
+// ----------------------------------------------------------------
+
+/** Whether a word of 64 bits has its low half first in memory. */
+const LOW_FIRST = new Uint8Array(Uint32Array.of(1).buffer)[0]
+
+/**
+ * As long as there are fewer keys than words, a filter has the hashes of its
+ * keys: a sorted list, and behind it those that were added since.
+ */
+export class BloomBuilder {
+  #keyType
+  #shape
+  #seedH
+  #seedL
+  #list = new BigUint64Array(64)
+  #halves = new Uint32Array(this.#list.buffer)
+  #used = 0
+  #bits = null
+
+  constructor({ capacity, fpProb = 0.01, keyType, seed = 0 }) {
+    const { bits, hashes } = params(capacity, fpProb)
+    if (keyType === undefined) throw wrongType("name the keyType, such as 'text' or 'bigint'")
+    seed = BigInt(seed)
+    if (seed !== BigInt.asIntN(64, seed)) throw wrongKey(`seed ${seed} is out of range: it has 64 bits, with a sign`)
+    this.#keyType = keyTypeNamed(keyType)
+    this.#shape = { bits, hashes, capacity: Math.ceil(capacity), fpProb }
+    this.#seedH = Number(BigInt.asIntN(32, seed >> 32n))
+    this.#seedL = Number(BigInt.asIntN(32, seed))
+  }
+
+  /** Adds a key; null and undefined are no keys, as in SQL. */
+  add(key) {
+    if (key === null || key === undefined) return this
+    const length = this.#keyType.encode(key)
+    if (length < 0) throw wrongKey(`${show(key)} is no ${this.#keyType.name}`)
+    hash(scratch, length, this.#seedH, this.#seedL)
+    return this.#addHash(H, L)
+  }
+
+  addAll(keys) {
+    for (const key of keys) this.add(key)
+    return this
+  }
+
+  #addHash(h, l) {
+    if (!this.#bits && this.#used === this.#list.length) this.#makeRoom()
+    if (this.#bits) {
+      this.#set(h, l)
+    } else {
+      this.#halves[2 * this.#used + LOW_FIRST] = h
+      this.#halves[2 * this.#used + 1 - LOW_FIRST] = l
+      this.#used++
+    }
+    return this
+  }
+
+  #set(h, l) {
+    const { bits, hashes } = this.#shape
+    const bitsHigh = Math.floor(bits / 65536), bitsLow = bits % 65536
+    H = h
+    L = l
+    for (let i = 0; i < hashes; i++) {
+      const position = nextPosition(bitsHigh, bitsLow)
+      this.#bits[position >>> 3] |= 1 << (position & 7)
+    }
+  }
+
+  /** Sorts the list, without repeats; with as many keys as words, there are bits instead. */
+  #sort() {
+    const list = this.#list.subarray(0, this.#used).sort()
+    const halves = this.#halves
+    let distinct = 0
+    for (let i = 0; i < list.length; i++) {
+      const at = 2 * i
+      if (i > 0 && halves[at] === halves[2 * distinct - 2] && halves[at + 1] === halves[2 * distinct - 1]) continue
+      halves[2 * distinct] = halves[at]
+      halves[2 * distinct + 1] = halves[at + 1]
+      distinct++
+    }
+    this.#used = distinct
+    if (distinct < this.#shape.bits / 64) return
+    this.#bits = new Uint8Array(this.#shape.bits / 8)
+    for (let i = 0; i < distinct; i++) this.#set(halves[2 * i + LOW_FIRST], halves[2 * i + 1 - LOW_FIRST])
+    this.#list = this.#halves = null
+  }
+
+  #makeRoom() {
+    this.#sort()
+    if (this.#bits || 2 * this.#used < this.#list.length) return
+    const list = new BigUint64Array(2 * this.#list.length)
+    list.set(this.#list)
+    this.#list = list
+    this.#halves = new Uint32Array(list.buffer)
+  }
+
+  /** The bytes that the server takes: $1::bytea::bloom.  More keys can be added afterwards. */
+  toBytes() {
+    if (!this.#bits) this.#sort()
+    const { bits, hashes, capacity, fpProb } = this.#shape
+    const count = this.#bits ? countBits(this.#bits) : this.#used
+    const { number, name, isNamed } = this.#keyType
+    const typeName = isNamed ? new TextEncoder().encode(name) : []
+    const start = HEADER + Math.ceil(typeName.length / 8) * 8
+    const bytes = new Uint8Array(start + (this.#bits ? bits / 8 : 8 * count))
+    const view = new DataView(bytes.buffer)
+
+    bytes.set([1, this.#bits ? BITS : KEYS, hashes, (start - HEADER) / 8])
+    view.setUint32(4, number, true)
+    view.setUint32(8, bits / 64, true)
+    view.setInt32(12, this.#seedL, true)
+    view.setInt32(16, this.#seedH, true)
+    view.setBigUint64(20, BigInt(capacity), true)
+    view.setFloat64(28, fpProb, true)
+    view.setBigUint64(36, BigInt(count), true)
+    bytes.set(typeName, HEADER)
+    if (this.#bits) bytes.set(this.#bits, start)
+    else for (let i = 0; i < 2 * count; i++) view.setUint32(start + 4 * i, this.#halves[i ^ 1 ^ LOW_FIRST], true)
+    return bytes
+  }
+
+  /** The text form, base64. */
+  toString() {
+    return encodeBase64(this.toBytes())
+  }
+
+  /** The filter, to be tested. */
+  build() {
+    return new BloomFilter(this.toBytes())
+  }
+}
+
+/** Only what has() does to hash a key: for bench.js. */
+export function hashOnly(filter, key) {
+  const { keyType, seedH, seedL } = fieldsOf(filter)
+  hash(scratch, keyType.encode(key), seedH, seedL)
+  return L
+}

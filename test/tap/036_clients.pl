@@ -1,0 +1,97 @@
+#
+# Each of clients/ passes its own test, against clients/vectors.json and against
+# a server's filters: it makes them byte for byte, finds all keys in them, and
+# refuses the bytes that the server refuses.
+#
+# A client without its tool-chain is skipped; with BLOOMTYPE_ALL_CLIENTS=1, as in
+# .ci/run, that is a failure.
+#
+use strict;
+use warnings;
+
+use Cwd;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = getcwd();
+
+# Debian's own, which sees Debian's modules
+my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
+
+# Name, what must succeed if the tool-chain is there, the test.  All of them are
+# shell commands, which run in $top.  A test finds in the folder BLOOMTYPE_SERVER
+#
+#	urls		keys of type text, one a line
+#	*.bloom		the bytes of filters of these keys, made with a capacity
+#	verdicts	lines of "accepted FILE" and "refused FILE": does the server take
+#				the bytes in this file for a bloom?
+#
+# and the server by PGHOST and so on.
+my @clients = (
+	[ 'Python', "$python -c 'import xxhash'", "$python clients/python/test_bloomtype.py" ],
+	[ 'JavaScript', 'node -e 1', 'node clients/js/test.js' ],
+);
+
+my $node = PostgreSQL::Test::Cluster->new('clients');
+$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+
+my $folder = PostgreSQL::Test::Utils::tempdir;
+system("gzip -dc examples/data/homepages.txt.gz | LC_ALL=C sort -u >$folder/urls") == 0 or die;
+
+sub write_bytes
+{
+	my ($name, $hex) = @_;
+	open my $file, '>:raw', "$folder/$name" or die "$name: $!";
+	print $file pack 'H*', $hex;
+	close $file or die;
+}
+
+$node->safe_psql('postgres', qq{CREATE TABLE url (url text); COPY url FROM '$folder/urls'});
+is($node->safe_psql('postgres', 'SELECT count(DISTINCT url) FROM url'), 24902, 'real URLs');
+my %filters = (
+	'bits.bloom' => 'bloom_agg(url, 24902, 0.01)',
+	'keys.bloom' => 'bloom_agg(url, 10000000, 0.001)',
+	'seed.bloom' => 'bloom_agg(url, bloom_empty(20000, 0.0003, -5000000000))',
+);
+write_bytes($_, $node->safe_psql('postgres', "SELECT encode(($filters{$_})::bytea, 'hex') FROM url")) for sort keys %filters;
+
+# What the server says of the bytes that its fuzzer has found.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION verdict(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM bytes::bloom;
+		RETURN 'accepted';
+	EXCEPTION WHEN invalid_binary_representation THEN
+		RETURN 'refused';
+	END
+	$$});
+my $verdicts = $node->safe_psql('postgres', qq{
+	SELECT verdict(pg_read_binary_file(file)) || ' ' || file
+	FROM pg_ls_dir('$top/test/fuzz/corpus/decode') AS name, LATERAL (SELECT '$top/test/fuzz/corpus/decode/' || name) AS f (file)
+	ORDER BY file});
+cmp_ok(scalar(grep { /^accepted/ } split /\n/, $verdicts), '>', 20, 'bytes that the server accepts');
+cmp_ok(scalar(grep { /^refused/ } split /\n/, $verdicts), '>', 20, 'bytes that it refuses');
+open my $file, '>', "$folder/verdicts" or die;
+print $file "$verdicts\n";
+close $file or die;
+
+local %ENV = (%ENV, BLOOMTYPE_SERVER => $folder, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres',
+	PYTHONDONTWRITEBYTECODE => 1, PYTHONIOENCODING => 'utf-8');
+foreach my $client (@clients)
+{
+	my ($name, $probe, $test) = @$client;
+  SKIP:
+	{
+		my $is_here = system("($probe) >/dev/null 2>&1") == 0;
+		skip "$name: no tool-chain here", 1 if !$is_here && !$ENV{BLOOMTYPE_ALL_CLIENTS};
+		my $out = $is_here ? `($test) 2>&1` : "no tool-chain here: $probe\n";
+		ok($is_here && $? == 0, $name);
+		diag($out) if !$is_here || $? != 0;
+		note($out);
+	}
+}
+
+done_testing();
