@@ -657,7 +657,7 @@ counting_bloom_count(PG_FUNCTION_ARGS)
 	uint64		hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter,
 									BLOOM_TO_TEST);
 
-	PG_RETURN_INT32(hash == 0 ? 0 : (int32) BloomCountingCount(filter, hash));
+	PG_RETURN_INT32(hash == 0 ? 0 : (int32) BloomCountOfKey(filter, hash));
 }
 
 /* ----------------------------------------------------------------

@@ -57,7 +57,7 @@ BloomPutCounter(uint8 *data, uint64 i, unsigned int value)
 
 /* The sum of two counts. */
 static inline unsigned int
-BloomAddCounts(unsigned int a, unsigned int b)
+BloomCountSum(unsigned int a, unsigned int b)
 {
 	return Min(a + b, BLOOM_MAX_COUNT);
 }
@@ -67,7 +67,7 @@ BloomAddCounts(unsigned int a, unsigned int b)
 
 /* The difference of two counts, the first of which suffices. */
 static inline unsigned int
-BloomSubtractCounts(unsigned int a, unsigned int b)
+BloomCountDifference(unsigned int a, unsigned int b)
 {
 	return a == BLOOM_MAX_COUNT ? a : a - b;
 }
@@ -128,7 +128,7 @@ BloomSmallestCounter(const uint8 *data, uint64 bits, int hashes, uint64 hash)
  * key has twice gets the same new count twice.
  */
 static inline int
-BloomAddToCounters(uint8 *data, uint64 bits, int hashes, uint64 hash,
+BloomCountersAdd(uint8 *data, uint64 bits, int hashes, uint64 hash,
 				   unsigned int times)
 {
 	uint32		position[BLOOM_MAX_HASHES];
@@ -139,7 +139,7 @@ BloomAddToCounters(uint8 *data, uint64 bits, int hashes, uint64 hash,
 	for (int i = 0; i < hashes; i++)
 	{
 		position[i] = (uint32) BloomNextPosition(&a, bits);
-		count[i] = BloomAddCounts(BloomGetCounter(data, position[i]), times);
+		count[i] = BloomCountSum(BloomGetCounter(data, position[i]), times);
 	}
 	for (int i = 0; i < hashes; i++)
 	{
@@ -156,7 +156,7 @@ BloomAddToCounters(uint8 *data, uint64 bits, int hashes, uint64 hash,
  * False, and nothing is changed: a counter does not suffice.
  */
 static inline bool
-BloomTakeFromCounters(uint8 *data, uint64 bits, int hashes, uint64 hash,
+BloomCountersRemove(uint8 *data, uint64 bits, int hashes, uint64 hash,
 					  unsigned int times, uint64 *emptied)
 {
 	uint32		position[BLOOM_MAX_HASHES];
@@ -171,7 +171,7 @@ BloomTakeFromCounters(uint8 *data, uint64 bits, int hashes, uint64 hash,
 		old = BloomGetCounter(data, position[i]);
 		if (!BloomCountSuffices(old, times))
 			return false;
-		count[i] = BloomSubtractCounts(old, times);
+		count[i] = BloomCountDifference(old, times);
 	}
 	for (int i = 0; i < hashes; i++)
 	{
@@ -181,7 +181,7 @@ BloomTakeFromCounters(uint8 *data, uint64 bits, int hashes, uint64 hash,
 	return true;
 }
 
-/* Ask for the cache lines that BloomAddToCounters is going to write. */
+/* Ask for the cache lines that BloomCountersAdd is going to write. */
 static inline void
 BloomPrefetchCounters(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 {
@@ -207,7 +207,7 @@ BloomCountersNotZero(uint64 word)
 
 /* How many of 16 counters are not 0? */
 static inline int
-BloomCountersInUse(uint64 word)
+BloomCounterWordUsed(uint64 word)
 {
 	return pg_popcount64(BloomCountersNotZero(word));
 }
@@ -231,7 +231,7 @@ AddHalf(uint64 a, uint64 b)
 }
 
 static inline uint64
-BloomAddCounterWords(uint64 a, uint64 b)
+BloomCounterWordSum(uint64 a, uint64 b)
 {
 	return AddHalf(a & EVEN_COUNTERS, b & EVEN_COUNTERS) |
 		AddHalf((a >> 4) & EVEN_COUNTERS, (b >> 4) & EVEN_COUNTERS) << 4;
@@ -251,7 +251,7 @@ SubtractHalf(uint64 a, uint64 b, uint64 *missing)
 
 /* 0 in "missing" stays, unless a counter of "a" does not suffice. */
 static inline uint64
-BloomSubtractCounterWords(uint64 a, uint64 b, uint64 *missing)
+BloomCounterWordDifference(uint64 a, uint64 b, uint64 *missing)
 {
 	return SubtractHalf(a & EVEN_COUNTERS, b & EVEN_COUNTERS, missing) |
 		SubtractHalf((a >> 4) & EVEN_COUNTERS, (b >> 4) & EVEN_COUNTERS,

@@ -58,11 +58,11 @@ BloomPopcount(const uint8 *bytes, size_t len)
 }
 
 /*
- * BloomCountCounters
+ * BloomCountersUsed
  *		How many counters of an array of them are not zero?
  */
 uint64
-BloomCountCounters(const uint64 *counters, size_t nwords)
+BloomCountersUsed(const uint64 *counters, size_t nwords)
 {
 	uint64		count = 0;
 
@@ -70,7 +70,7 @@ BloomCountCounters(const uint64 *counters, size_t nwords)
 	{
 		if (i % KEYS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		count += BloomCountersInUse(counters[i]);
+		count += BloomCounterWordUsed(counters[i]);
 	}
 	return count;
 }
@@ -317,7 +317,7 @@ BloomCheckContent(const Bloom *filter)
 	}
 	else if (BloomKindOf(filter) == BLOOM_COUNTING)
 	{
-		if (BloomCountCounters(BloomKeyData(filter), filter->words * (size_t) 4) !=
+		if (BloomCountersUsed(BloomKeyData(filter), filter->words * (size_t) 4) !=
 			filter->count)
 			return "The number of counters in use does not match.";
 	}

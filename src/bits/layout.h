@@ -179,7 +179,7 @@ BloomSameKeyType(const BloomKeyType *a, const BloomKeyType *b)
 
 extern uint32 BloomNumberOfTypeName(const char *name, size_t len);
 extern uint64 BloomPopcount(const uint8 *bytes, size_t len);
-extern uint64 BloomCountCounters(const uint64 *counters, size_t nwords);
+extern uint64 BloomCountersUsed(const uint64 *counters, size_t nwords);
 
 extern const char *BloomReadHeader(const uint8 *bytes, size_t len,
 								   Bloom *header);

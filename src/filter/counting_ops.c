@@ -87,11 +87,11 @@ BloomCountingMakeShapeless(void)
  */
 
 /*
- * BloomCountRepeats
+ * BloomCountHashes
  *		Sort hashes, drop repeats, and count how often there was each.
  */
 BloomCountedKeys
-BloomCountRepeats(uint64 *hashes, uint64 nhashes)
+BloomCountHashes(uint64 *hashes, uint64 nhashes)
 {
 	uint8	   *counts = palloc0(Max(BloomCountBytes(nhashes), 1));
 	BloomCountedKeys keys = {hashes, counts, 0};
@@ -120,14 +120,14 @@ BloomCountRepeats(uint64 *hashes, uint64 nhashes)
 }
 
 /*
- * BloomMergeCounted
+ * BloomMergeCountedKeys
  *		Merge two lists, adding the counts of those that are in both, into
  *		arrays, unless those are NULL.  The result is the number of keys.
  *
  * The counts are written into room that is all zero.
  */
 uint64
-BloomMergeCounted(BloomCountedKeys a, BloomCountedKeys b,
+BloomMergeCountedKeys(BloomCountedKeys a, BloomCountedKeys b,
 				  uint64 *hashes, uint8 *counts)
 {
 	uint64		n = 0;
@@ -146,7 +146,7 @@ BloomMergeCounted(BloomCountedKeys a, BloomCountedKeys b,
 		{
 			hashes[n] = from_a ? a.hashes[i] : b.hashes[j];
 			BloomPutCounter(counts, n,
-							BloomAddCounts(from_a ? BloomGetCounter(a.counts, i) : 0,
+							BloomCountSum(from_a ? BloomGetCounter(a.counts, i) : 0,
 										   from_b ? BloomGetCounter(b.counts, j) : 0));
 		}
 		i += from_a;
@@ -157,11 +157,11 @@ BloomMergeCounted(BloomCountedKeys a, BloomCountedKeys b,
 }
 
 /*
- * BloomAddCounted
+ * BloomCountersAddKeys
  *		Add keys to an array of counters, and say how many were 0 before.
  */
 uint64
-BloomAddCounted(uint8 *counters, const Bloom *shape, BloomCountedKeys keys)
+BloomCountersAddKeys(uint8 *counters, const Bloom *shape, BloomCountedKeys keys)
 {
 	uint64		bits = BloomBits(shape);
 	int			hashes = shape->hashes;
@@ -173,22 +173,22 @@ BloomAddCounted(uint8 *counters, const Bloom *shape, BloomCountedKeys keys)
 		if (i + BLOOM_PREFETCH_KEYS < keys.nkeys)
 			BloomPrefetchCounters(counters, bits, hashes,
 								  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
-		fresh += BloomAddToCounters(counters, bits, hashes, keys.hashes[i],
+		fresh += BloomCountersAdd(counters, bits, hashes, keys.hashes[i],
 									BloomGetCounter(keys.counts, i));
 	}
 	return fresh;
 }
 
 /*
- * BloomMakeCounted
+ * BloomMakeOfCountedKeys
  *		The filter that holds the keys of two lists, of the shape of another.
  */
 Bloom *
-BloomMakeCounted(const Bloom *like, const BloomKeyType *key_type,
+BloomMakeOfCountedKeys(const Bloom *like, const BloomKeyType *key_type,
 				 BloomCountedKeys a, BloomCountedKeys b)
 {
 	BloomShape	shape = BloomShapeOf(like);
-	uint64		n = BloomMergeCounted(a, b, NULL, NULL);
+	uint64		n = BloomMergeCountedKeys(a, b, NULL, NULL);
 	uint64		fresh;
 	Bloom	   *result;
 
@@ -197,15 +197,15 @@ BloomMakeCounted(const Bloom *like, const BloomKeyType *key_type,
 		result = BloomMake(&shape, key_type, BLOOM_COUNTED_KEYS,
 						   n * sizeof(uint64) + BloomCountBytes(n));
 		result->count = n;
-		BloomMergeCounted(a, b, BloomKeyData(result), BloomCountData(result));
+		BloomMergeCountedKeys(a, b, BloomKeyData(result), BloomCountData(result));
 		BloomSetCount(result, n);
 		return result;
 	}
 
 	result = BloomMake(&shape, key_type, BLOOM_COUNTERS,
 					   BloomCounterBytes(like));
-	fresh = BloomAddCounted(BloomCounterData(result), result, a);
-	fresh += BloomAddCounted(BloomCounterData(result), result, b);
+	fresh = BloomCountersAddKeys(BloomCounterData(result), result, a);
+	fresh += BloomCountersAddKeys(BloomCounterData(result), result, b);
 	BloomSetCount(result, fresh);
 	return result;
 }
@@ -222,7 +222,7 @@ ToCounters(const Bloom *filter)
 	if (BloomIsBits(filter))
 		return BloomCopy(filter);
 	counters = BloomMakeLike(filter, BLOOM_COUNTERS, BloomCounterBytes(filter));
-	counters->count = BloomAddCounted(BloomCounterData(counters), counters,
+	counters->count = BloomCountersAddKeys(BloomCounterData(counters), counters,
 									  BloomCountedKeysOf(filter));
 	return counters;
 }
@@ -244,15 +244,15 @@ BloomCountingAdd(const Bloom *filter, uint64 *hashes, uint64 nhashes,
 	Bloom	   *result;
 
 	BloomCheckHasShape(filter);
-	added = BloomCountRepeats(hashes, nhashes);
+	added = BloomCountHashes(hashes, nhashes);
 	if (BloomIsKeys(filter))
-		result = BloomMakeCounted(filter, key_type, BloomCountedKeysOf(filter),
+		result = BloomMakeOfCountedKeys(filter, key_type, BloomCountedKeysOf(filter),
 								  added);
 	else
 	{
 		result = BloomCopy(filter);
 		BloomSetCount(result, filter->count +
-					  BloomAddCounted(BloomCounterData(result), result, added));
+					  BloomCountersAddKeys(BloomCounterData(result), result, added));
 	}
 	pfree(unconstify(uint8 *, added.counts));
 	return result;
@@ -281,7 +281,7 @@ SubtractKeys(const Bloom *filter, BloomCountedKeys removed)
 		while (j < removed.nkeys && removed.hashes[j] < keys.hashes[i])
 			j++;
 		if (j < removed.nkeys && removed.hashes[j] == keys.hashes[i])
-			count = BloomSubtractCounts(count,
+			count = BloomCountDifference(count,
 										Min(count, BloomGetCounter(removed.counts, j)));
 		if (count > 0)
 		{
@@ -320,7 +320,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 
 	if (BloomIsKeys(filter))
 	{
-		BloomCountedKeys removed = BloomCountRepeats(hashes, present);
+		BloomCountedKeys removed = BloomCountHashes(hashes, present);
 
 		result = SubtractKeys(filter, removed);
 		pfree(unconstify(uint8 *, removed.counts));
@@ -333,7 +333,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 		BloomCheckInterrupts(i);
 
 		/* false, if those before it have removed it: it is absent now */
-		(void) BloomTakeFromCounters(BloomCounterData(result), BloomBits(result),
+		(void) BloomCountersRemove(BloomCounterData(result), BloomBits(result),
 									 result->hashes, hashes[i], 1, &emptied);
 	}
 	BloomSetCount(result, filter->count - emptied);
@@ -341,11 +341,11 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 }
 
 /*
- * BloomCountingCount
+ * BloomCountOfKey
  *		How often was the key added, at most?  15 stands for any more.
  */
 unsigned int
-BloomCountingCount(const Bloom *filter, uint64 hash)
+BloomCountOfKey(const Bloom *filter, uint64 hash)
 {
 	const uint64 *key;
 
@@ -363,13 +363,13 @@ BloomCountingCount(const Bloom *filter, uint64 hash)
  */
 
 /*
- * BloomAddCounters
+ * BloomCountersAddAll
  *		Add the other filter's counters, in place; both in counters form.
  *
  * The counters in use are not counted.
  */
 void
-BloomAddCounters(Bloom *counters, const Bloom *other)
+BloomCountersAddAll(Bloom *counters, const Bloom *other)
 {
 	uint64	   *to = BloomKeyData(counters);
 	const uint64 *from = BloomKeyData(other);
@@ -378,14 +378,14 @@ BloomAddCounters(Bloom *counters, const Bloom *other)
 	for (uint64 i = 0; i < nwords; i++)
 	{
 		BloomCheckInterrupts(i);
-		to[i] = BloomAddCounterWords(to[i], from[i]);
+		to[i] = BloomCounterWordSum(to[i], from[i]);
 	}
 }
 
 static uint64
 CountersInUse(const Bloom *filter)
 {
-	return BloomCountCounters(BloomKeyData(filter),
+	return BloomCountersUsed(BloomKeyData(filter),
 							  BloomCounterBytes(filter) / sizeof(uint64));
 }
 
@@ -415,7 +415,7 @@ BloomCountingSum(const Bloom *a, const Bloom *b)
 	{
 		BloomKeyType key_type = BloomKeyTypeOf(a->count > 0 ? a : b);
 
-		result = BloomMakeCounted(a, &key_type, BloomCountedKeysOf(a),
+		result = BloomMakeOfCountedKeys(a, &key_type, BloomCountedKeysOf(a),
 								  BloomCountedKeysOf(b));
 	}
 	else
@@ -423,11 +423,11 @@ BloomCountingSum(const Bloom *a, const Bloom *b)
 		result = BloomCopy(a);
 		if (BloomIsKeys(b))
 			BloomSetCount(result, a->count +
-						  BloomAddCounted(BloomCounterData(result), result,
+						  BloomCountersAddKeys(BloomCounterData(result), result,
 										  BloomCountedKeysOf(b)));
 		else
 		{
-			BloomAddCounters(result, b);
+			BloomCountersAddAll(result, b);
 			BloomSetCount(result, CountersInUse(result));
 		}
 	}
@@ -499,7 +499,7 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 		for (uint64 i = 0; i < removed.nkeys; i++)
 		{
 			BloomCheckInterrupts(i);
-			if (!BloomTakeFromCounters(BloomCounterData(result), BloomBits(a),
+			if (!BloomCountersRemove(BloomCounterData(result), BloomBits(a),
 									   a->hashes, removed.hashes[i],
 									   BloomGetCounter(removed.counts, i),
 									   &emptied))
@@ -515,7 +515,7 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 	for (uint64 i = 0; i < BloomCounterBytes(b) / sizeof(uint64); i++)
 	{
 		BloomCheckInterrupts(i);
-		to[i] = BloomSubtractCounterWords(to[i], from[i], &missing);
+		to[i] = BloomCounterWordDifference(to[i], from[i], &missing);
 	}
 	if (missing != 0)
 		ReportDifference();
@@ -603,7 +603,7 @@ BloomCountersFull(const Bloom *filter)
 		BloomCheckInterrupts(i);
 
 		/* a counter is 15 where none of its complement's bits is set */
-		full += 16 - BloomCountersInUse(~words[i]);
+		full += 16 - BloomCounterWordUsed(~words[i]);
 	}
 	return full;
 }

@@ -42,13 +42,13 @@ extern BloomShape BloomCountingShape(double capacity, double fp_prob,
 extern Bloom *BloomCountingMakeEmpty(const BloomShape *shape);
 extern Bloom *BloomCountingMakeShapeless(void);
 
-extern BloomCountedKeys BloomCountRepeats(uint64 *hashes, uint64 nhashes);
-extern uint64 BloomMergeCounted(BloomCountedKeys a, BloomCountedKeys b,
+extern BloomCountedKeys BloomCountHashes(uint64 *hashes, uint64 nhashes);
+extern uint64 BloomMergeCountedKeys(BloomCountedKeys a, BloomCountedKeys b,
 								uint64 *hashes, uint8 *counts);
-extern uint64 BloomAddCounted(uint8 *counters, const Bloom *shape,
+extern uint64 BloomCountersAddKeys(uint8 *counters, const Bloom *shape,
 							  BloomCountedKeys keys);
-extern void BloomAddCounters(Bloom *counters, const Bloom *other);
-extern Bloom *BloomMakeCounted(const Bloom *like, const BloomKeyType *key_type,
+extern void BloomCountersAddAll(Bloom *counters, const Bloom *other);
+extern Bloom *BloomMakeOfCountedKeys(const Bloom *like, const BloomKeyType *key_type,
 							   BloomCountedKeys a, BloomCountedKeys b);
 
 extern const Bloom *BloomCountingAdd(const Bloom *filter, uint64 *hashes,
@@ -56,7 +56,7 @@ extern const Bloom *BloomCountingAdd(const Bloom *filter, uint64 *hashes,
 									 const BloomKeyType *key_type);
 extern const Bloom *BloomCountingRemove(const Bloom *filter, uint64 *hashes,
 										uint64 nhashes);
-extern unsigned int BloomCountingCount(const Bloom *filter, uint64 hash);
+extern unsigned int BloomCountOfKey(const Bloom *filter, uint64 hash);
 extern const Bloom *BloomCountingSum(const Bloom *a, const Bloom *b);
 extern const Bloom *BloomCountingDifference(const Bloom *a, const Bloom *b);
 extern Bloom *BloomCountingToPlain(const Bloom *filter);

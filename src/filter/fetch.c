@@ -57,7 +57,7 @@
  * a search of a list beyond the caches takes some 300 ns, and to make the
  * directory some 10 ns a hash.
  */
-#define INDEX_PAYS			32
+#define DIRECTORY_PAYS			32
 
 typedef struct CacheEntry
 {
@@ -66,7 +66,7 @@ typedef struct CacheEntry
 	uint64		last_used;
 	uint64		slices;			/* read so far, or about to be */
 	Bloom	   *whole;			/* or NULL */
-	BloomIndex	index;			/* of that, in keys form */
+	BloomDirectory directory;		/* of that, in keys form */
 	Bloom	   *header;
 } CacheEntry;
 
@@ -214,7 +214,7 @@ static Size
 WholeBytes(const Bloom *whole)
 {
 	return VARSIZE(whole) +
-		(BloomIsKeys(whole) ? BloomIndexSize(whole->count) : 0);
+		(BloomIsKeys(whole) ? BloomDirectorySize(whole->count) : 0);
 }
 
 /* Forget an entry's whole filter. */
@@ -224,9 +224,9 @@ DropWhole(BloomCache *cache, CacheEntry *entry)
 	if (entry->whole == NULL)
 		return;
 	cache->bytes -= WholeBytes(entry->whole);
-	if (entry->index.lines != NULL)
-		pfree(entry->index.memory);
-	memset(&entry->index, 0, sizeof(BloomIndex));
+	if (entry->directory.lines != NULL)
+		pfree(entry->directory.memory);
+	memset(&entry->directory, 0, sizeof(BloomDirectory));
 	pfree(entry->whole);
 	entry->whole = NULL;
 	entry->slices = 0;
@@ -331,8 +331,8 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored, Size size)
 	cache->bytes += WholeBytes(entry->whole);
 	if (BloomIsKeys(entry->whole))
 	{
-		entry->index.keys = BloomKeyData(entry->whole);
-		entry->index.nkeys = entry->whole->count;
+		entry->directory.keys = BloomKeyData(entry->whole);
+		entry->directory.nkeys = entry->whole->count;
 	}
 }
 
@@ -367,7 +367,7 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 	BloomCache *cache = site->cache;
 	CacheEntry *entry;
 
-	probe->index = NULL;
+	probe->directory = NULL;
 	if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value))
 	{
 		/* packed, as all small filters in tables are: not worth a palloc */
@@ -411,25 +411,25 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 	probe->is_whole = entry->whole != NULL;
 	probe->header = probe->is_whole ? entry->whole : entry->header;
 	if (probe->is_whole && BloomIsKeys(entry->whole))
-		probe->index = &entry->index;
+		probe->directory = &entry->directory;
 	probe->stored = datum;
 }
 
 /*
- * BloomProbeIndex
+ * BloomProbeDirectory
  *		Make the directory of the filter's keys, once it pays.
  *
  * False: not yet.  To make it takes about as long as the searches until then.
  */
 bool
-BloomProbeIndex(const BloomProbe *probe)
+BloomProbeDirectory(const BloomProbe *probe)
 {
-	BloomIndex *index = probe->index;
+	BloomDirectory *directory = probe->directory;
 
-	if (++index->tests * INDEX_PAYS < index->nkeys)
+	if (++directory->tests * DIRECTORY_PAYS < directory->nkeys)
 		return false;
-	BloomIndexBuild(index, BloomAllocate(probe->context,
-										 BloomIndexSize(index->nkeys)));
+	BloomDirectoryBuild(directory, BloomAllocate(probe->context,
+										 BloomDirectorySize(directory->nkeys)));
 	return true;
 }
 

@@ -10,7 +10,7 @@
 #ifndef BLOOM_FETCH_H
 #define BLOOM_FETCH_H
 
-#include "bits/index.h"
+#include "bits/directory.h"
 #include "filter/setops.h"
 
 extern const Bloom *BloomFetch(Datum datum);
@@ -31,7 +31,7 @@ typedef struct BloomProbeSite
 {
 	BloomCache *cache;			/* NULL before the first stored filter */
 	bool		is_constant;	/* it has one filter, for all its life */
-	BloomIndex	index;			/* of that, in keys form */
+	BloomDirectory directory;		/* of that, in keys form */
 } BloomProbeSite;
 
 /* A filter to be probed: as a whole, or by slices of what is stored */
@@ -39,8 +39,8 @@ typedef struct BloomProbe
 {
 	const Bloom *header;		/* only the header, unless is_whole */
 	bool		is_whole;
-	BloomIndex *index;			/* or NULL */
-	MemoryContext context;		/* of the index */
+	BloomDirectory *directory;			/* or NULL */
+	MemoryContext context;		/* of the directory */
 	Datum		stored;			/* unless is_whole */
 	uint64		unpacked[(VARATT_SHORT_MAX + VARHDRSZ) / sizeof(uint64) + 1];
 } BloomProbe;
@@ -49,7 +49,7 @@ extern void BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo,
 							   int argno);
 extern void BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 							 BloomProbeSite *site, MemoryContext context);
-extern bool BloomProbeIndex(const BloomProbe *probe);
+extern bool BloomProbeDirectory(const BloomProbe *probe);
 extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
 
 /*
@@ -69,12 +69,12 @@ BloomProbeBegin(BloomProbe *probe, Datum datum, uint64 nkeys,
 	{
 		probe->header = filter;
 		probe->is_whole = true;
-		probe->index = NULL;
+		probe->directory = NULL;
 		if (site->is_constant && BloomIsKeys(filter))
 		{
-			site->index.keys = BloomKeyData(filter);
-			site->index.nkeys = filter->count;
-			probe->index = &site->index;
+			site->directory.keys = BloomKeyData(filter);
+			site->directory.nkeys = filter->count;
+			probe->directory = &site->directory;
 		}
 	}
 	else
@@ -90,9 +90,9 @@ BloomProbeTest(const BloomProbe *probe, uint64 hash)
 {
 	if (unlikely(!probe->is_whole))
 		return BloomTestStored(probe, hash);
-	if (probe->index != NULL &&
-		(likely(probe->index->lines != NULL) || BloomProbeIndex(probe)))
-		return BloomIndexTest(probe->index, hash);
+	if (probe->directory != NULL &&
+		(likely(probe->directory->lines != NULL) || BloomProbeDirectory(probe)))
+		return BloomDirectoryTest(probe->directory, hash);
 	return BloomTestHash(probe->header, hash);
 }
 

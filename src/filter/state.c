@@ -405,7 +405,7 @@ AddToBits(Bloom *bits, const uint64 *hashes, uint64 n, bool counted,
 				BloomPrefetchBits(data, nbits, k, hashes[i + BLOOM_PREFETCH_KEYS]);
 		}
 		if (counted)
-			(void) BloomAddToCounters(data, nbits, k, hashes[i], 1);
+			(void) BloomCountersAdd(data, nbits, k, hashes[i], 1);
 		else
 			(void) BloomSetBits(data, nbits, k, hashes[i]);
 	}
@@ -429,7 +429,7 @@ static void
 AddKeysToBits(Bloom *bits, BloomCountedKeys keys)
 {
 	if (keys.counts != NULL)
-		(void) BloomAddCounted(BloomCounterData(bits), bits, keys);
+		(void) BloomCountersAddKeys(BloomCounterData(bits), bits, keys);
 	else
 		AddHashes(bits, keys.hashes, keys.nkeys);
 }
@@ -465,7 +465,7 @@ SortKeys(const Bloom *like, uint64 *hashes, uint64 n)
 	if (IsCounted(like))
 	{
 		memcpy(sorted, hashes, n * sizeof(uint64));
-		return BloomCountRepeats(sorted, n);
+		return BloomCountHashes(sorted, n);
 	}
 	keys.nkeys = BloomSortDistinct(hashes, sorted, n, true);
 	return keys;
@@ -533,7 +533,7 @@ MergeCounted(Bloom *list, BloomCountedKeys keys)
 	uint64		room = ContentWords(list) + BloomStateTailOf(list)->batch;
 
 	CHECK_FOR_INTERRUPTS();
-	n = BloomMergeCounted(KeysOf(list), keys, hashes, counts);
+	n = BloomMergeCountedKeys(KeysOf(list), keys, hashes, counts);
 	if (!BloomHoldsAsKeys(list->words, n))
 	{
 		list = ToBits(list);
@@ -693,7 +693,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		if (BloomIsKeys(state))
 			state = ToBits(state);
 		if (IsCounted(state))
-			BloomAddCounters(state, other);
+			BloomCountersAddAll(state, other);
 		else
 			BloomOrBits(state, other);
 	}
@@ -804,7 +804,7 @@ BloomStateToValue(Bloom *state, bool in_place)
 		BloomCountedKeys waiting = SortKeys(state, BatchOf(state),
 											BloomStateTailOf(state)->waiting);
 
-		value = BloomMakeCounted(state, &key_type, KeysOf(state), waiting);
+		value = BloomMakeOfCountedKeys(state, &key_type, KeysOf(state), waiting);
 		FreeKeys(waiting);
 		return value;
 	}
@@ -823,7 +823,7 @@ BloomStateToValue(Bloom *state, bool in_place)
 	if (BloomIsKeys(value))
 		BloomSetCount(value, value->count);
 	else if (IsCounted(value))
-		BloomSetCount(value, BloomCountCounters(BloomKeyData(value),
+		BloomSetCount(value, BloomCountersUsed(BloomKeyData(value),
 												BitWords(value)));
 	else
 		BloomSetCount(value, BloomCountBits(value));

@@ -99,7 +99,7 @@ digest_filter(Bloom *filter, size_t len)
 		{
 			sum = digest_number(BloomTestCounters(BloomCounterData(filter), BloomBits(filter),
 												  filter->hashes, hash), sum);
-			sum = digest_number(BloomAddToCounters(BloomCounterData(filter), BloomBits(filter),
+			sum = digest_number(BloomCountersAdd(BloomCounterData(filter), BloomBits(filter),
 												   filter->hashes, hash, 1 + i % 3), sum);
 		}
 		else

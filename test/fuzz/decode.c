@@ -199,7 +199,7 @@ use_counters(const Bloom *filter, uint64 *random)
 		bool		full;
 
 		must(BloomTestCounters(copy, bits, filter->hashes, hash) == (smallest > 0));
-		in_use += BloomAddToCounters(copy, bits, filter->hashes, hash, times);
+		in_use += BloomCountersAdd(copy, bits, filter->hashes, hash, times);
 		must(in_use == counters_in_use(copy, size));
 		must(BloomSmallestCounter(copy, bits, filter->hashes, hash) ==
 			 Min(smallest + times, BLOOM_MAX_COUNT));
@@ -208,10 +208,10 @@ use_counters(const Bloom *filter, uint64 *random)
 		full = false;
 		for (size_t j = 0; j < size * 2; j++)
 			full |= BloomGetCounter(copy, j) == BLOOM_MAX_COUNT;
-		must(BloomTakeFromCounters(copy, bits, filter->hashes, hash, times, &emptied));
+		must(BloomCountersRemove(copy, bits, filter->hashes, hash, times, &emptied));
 		must(counters_in_use(copy, size) == in_use - emptied);
 		must(full || memcmp(copy, old, size) == 0);
-		if (!BloomTakeFromCounters(copy, bits, filter->hashes, hash,
+		if (!BloomCountersRemove(copy, bits, filter->hashes, hash,
 								   BLOOM_MAX_COUNT, &emptied))
 			must(full || memcmp(copy, old, size) == 0);
 		free(old);
@@ -223,9 +223,9 @@ use_counters(const Bloom *filter, uint64 *random)
 static void
 use_words(uint64 a, uint64 b)
 {
-	uint64		sum = BloomAddCounterWords(a, b);
+	uint64		sum = BloomCounterWordSum(a, b);
 	uint64		missing = 0;
-	uint64		difference = BloomSubtractCounterWords(a, b, &missing);
+	uint64		difference = BloomCounterWordDifference(a, b, &missing);
 	unsigned int bits = BloomCountersToBits(a);
 	int			in_use = 0;
 	bool		suffices = true;
@@ -237,13 +237,13 @@ use_words(uint64 a, uint64 b)
 
 		in_use += x != 0;
 		must(((bits >> (i / 4)) & 1) == (x != 0));
-		must(((sum >> i) & 15) == BloomAddCounts(x, y));
+		must(((sum >> i) & 15) == BloomCountSum(x, y));
 		suffices &= BloomCountSuffices(x, y);
 		if (BloomCountSuffices(x, y))
-			must(((difference >> i) & 15) == BloomSubtractCounts(x, y));
+			must(((difference >> i) & 15) == BloomCountDifference(x, y));
 	}
 	must((missing == 0) == suffices);
-	must(in_use == BloomCountersInUse(a));
+	must(in_use == BloomCounterWordUsed(a));
 	must(bits >> 16 == 0);
 }
 

@@ -45,20 +45,20 @@ test_all_pairs(void)
 				uint64		missing = 0;
 				uint64		result;
 
-				sums &= BloomAddCounterWords(left, right) ==
+				sums &= BloomCounterWordSum(left, right) ==
 					(others | (uint64) sum << (4 * place));
-				sums &= BloomAddCounterWords(right, left) ==
+				sums &= BloomCounterWordSum(right, left) ==
 					(others | (uint64) sum << (4 * place));
-				result = BloomSubtractCounterWords(left, right, &missing);
+				result = BloomCounterWordDifference(left, right, &missing);
 				refusals &= (missing == 0) == suffices;
 				if (suffices)
 					differences &= result ==
 						(others | (uint64) difference << (4 * place));
 			}
-			sums &= BloomAddCounts(a, b) == sum;
+			sums &= BloomCountSum(a, b) == sum;
 			refusals &= BloomCountSuffices(a, b) == suffices;
 			if (suffices)
-				differences &= BloomSubtractCounts(a, b) == difference;
+				differences &= BloomCountDifference(a, b) == difference;
 		}
 	}
 	ok(sums, "sums of all pairs, alone and in words");
@@ -125,17 +125,17 @@ test_repeated_positions(void)
 		int			in_use = 0;
 
 		memset(counters, 0, 32);
-		fresh = BloomAddToCounters(counters, 64, 64, hash, 1);
+		fresh = BloomCountersAdd(counters, 64, 64, hash, 1);
 		for (int j = 0; j < 64; j++)
 		{
 			once &= BloomGetCounter(counters, j) <= 1;
 			in_use += BloomGetCounter(counters, j);
 		}
 		once &= fresh == in_use && fresh < 64;
-		(void) BloomAddToCounters(counters, 64, 64, hash, 4);
+		(void) BloomCountersAdd(counters, 64, 64, hash, 4);
 		once &= BloomSmallestCounter(counters, 64, 64, hash) == 5;
-		undone &= !BloomTakeFromCounters(counters, 64, 64, hash, 6, &emptied);
-		undone &= BloomTakeFromCounters(counters, 64, 64, hash, 5, &emptied);
+		undone &= !BloomCountersRemove(counters, 64, 64, hash, 6, &emptied);
+		undone &= BloomCountersRemove(counters, 64, 64, hash, 5, &emptied);
 		undone &= emptied == (uint64) fresh;
 		for (int j = 0; j < 32; j++)
 			undone &= counters[j] == 0;
@@ -191,7 +191,7 @@ test_model(double bits_per_key, int hashes, double fp_prob)
 
 		if (add)
 		{
-			(void) BloomAddToCounters(counters, bits, hashes, hash, 1);
+			(void) BloomCountersAdd(counters, bits, hashes, hash, 1);
 			if (count[key]++ == 0)
 			{
 				place[key] = npresent;
@@ -200,7 +200,7 @@ test_model(double bits_per_key, int hashes, double fp_prob)
 		}
 		else
 		{
-			all_found &= BloomTakeFromCounters(counters, bits, hashes, hash, 1, &emptied);
+			all_found &= BloomCountersRemove(counters, bits, hashes, hash, 1, &emptied);
 			if (--count[key] == 0)
 			{
 				int			last = present[--npresent];

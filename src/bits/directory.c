@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * bits/index.c
+ * bits/directory.c
  *		A directory of a sorted list of hashes that is searched many times.
  *
  * Copyright (c) 2026, the bloomtype authors
@@ -9,48 +9,48 @@
  */
 #include "c.h"
 
-#include "bits/index.h"
+#include "bits/directory.h"
 #include "bits/interrupts.h"
 
 /*
- * BloomIndexSize
+ * BloomDirectorySize
  *		The memory that the directory of so many keys takes.
  *
  * One line more says where the last piece ends; and as much again may be lost
  * before the first one, which begins a cache line.
  */
 Size
-BloomIndexSize(uint64 nkeys)
+BloomDirectorySize(uint64 nkeys)
 {
-	return (BloomIndexLines(nkeys) + 2) * sizeof(BloomIndexLine);
+	return (BloomDirectoryLines(nkeys) + 2) * sizeof(BloomDirectoryLine);
 }
 
 /*
- * BloomIndexBuild
- *		Make the directory, in memory of BloomIndexSize.
+ * BloomDirectoryBuild
+ *		Make the directory, in memory of BloomDirectorySize.
  */
 void
-BloomIndexBuild(BloomIndex *index, void *memory)
+BloomDirectoryBuild(BloomDirectory *directory, void *memory)
 {
-	uint64		nlines = BloomIndexLines(index->nkeys);
-	BloomIndexLine *lines;
+	uint64		nlines = BloomDirectoryLines(directory->nkeys);
+	BloomDirectoryLine *lines;
 	uint64		k = 0;
 
-	StaticAssertStmt(sizeof(BloomIndexLine) == 64, "a line is no cache line");
-	lines = (BloomIndexLine *) TYPEALIGN(sizeof(BloomIndexLine), memory);
+	StaticAssertStmt(sizeof(BloomDirectoryLine) == 64, "a line is no cache line");
+	lines = (BloomDirectoryLine *) TYPEALIGN(sizeof(BloomDirectoryLine), memory);
 
 	for (uint64 i = 0; i <= nlines; i++)
 	{
-		BloomIndexLine *line = &lines[i];
+		BloomDirectoryLine *line = &lines[i];
 		uint64		first = k;
-		uint64		ends[BLOOM_INDEX_PARTS] = {0};	/* 0: it has no keys */
+		uint64		ends[BLOOM_DIRECTORY_PARTS] = {0};	/* 0: it has no keys */
 		uint64		end = 0;
 
-		memset(line, 0, sizeof(BloomIndexLine));
+		memset(line, 0, sizeof(BloomDirectoryLine));
 		line->start = (uint32) first;
-		for (; k < index->nkeys; k++)
+		for (; k < directory->nkeys; k++)
 		{
-			uint64		hash = index->keys[k];
+			uint64		hash = directory->keys[k];
 			uint64		mask;
 			int			word;
 
@@ -59,18 +59,18 @@ BloomIndexBuild(BloomIndex *index, void *memory)
 				break;
 			mask = BloomSieveMask(hash, &word);
 			line->sieve[word] |= mask;
-			ends[BloomIndexPart(nlines, hash)] = k + 1 - first;
+			ends[BloomDirectoryPart(nlines, hash)] = k + 1 - first;
 		}
 
 		/* a test begins too early where the offset is larger than a byte */
-		for (int part = 0; part < BLOOM_INDEX_PARTS; part++)
+		for (int part = 0; part < BLOOM_DIRECTORY_PARTS; part++)
 		{
 			line->offsets[part] = (uint8) Min(end, PG_UINT8_MAX);
 			end = Max(end, ends[part]);
 		}
 	}
 
-	index->memory = memory;
-	index->nlines = nlines;
-	index->lines = lines;
+	directory->memory = memory;
+	directory->nlines = nlines;
+	directory->lines = lines;
 }

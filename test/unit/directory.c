@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * index.c
- *		Test src/bits/index.h: the directory of a sorted list of hashes.
+ * directory.c
+ *		Test src/bits/directory.h: the directory of a sorted list of hashes.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "bits/index.h"
+#include "bits/directory.h"
 
 /* c.h has its own, which we do not link */
 #undef snprintf
@@ -19,9 +19,9 @@
 #define MAX_KEYS	200000
 #define CANARY		0x5a
 
-static uint64 keys[MAX_KEYS + BLOOM_INDEX_RUN];
+static uint64 keys[MAX_KEYS + BLOOM_DIRECTORY_RUN];
 static uint64 nkeys;
-static BloomIndex directory;
+static BloomDirectory directory;
 
 static int
 compare(const void *a, const void *b)
@@ -42,7 +42,7 @@ in_list(uint64 hash)
 static uint64
 first_of_part(uint64 part, uint64 nlines)
 {
-	uint64		nparts = nlines * BLOOM_INDEX_PARTS;
+	uint64		nparts = nlines * BLOOM_DIRECTORY_PARTS;
 	uint64		quotient = PG_UINT64_MAX / nparts;
 	uint64		rest = PG_UINT64_MAX % nparts + 1;
 
@@ -69,7 +69,7 @@ make_directory(void)
 	nkeys = distinct;
 
 	free(memory);
-	size = BloomIndexSize(nkeys);
+	size = BloomDirectorySize(nkeys);
 	shift = (shift + 8) % 64;
 	memory = malloc(size + 128);
 	memset(memory, CANARY, size + 128);
@@ -77,12 +77,12 @@ make_directory(void)
 	memset(&directory, 0, sizeof(directory));
 	directory.keys = keys;
 	directory.nkeys = nkeys;
-	BloomIndexBuild(&directory, memory + shift);
+	BloomDirectoryBuild(&directory, memory + shift);
 	for (int i = 0; i < 128; i++)
 		intact &= memory[i < shift ? (Size) i : size + i] == CANARY;
-	return intact && directory.nlines == BloomIndexLines(nkeys) &&
+	return intact && directory.nlines == BloomDirectoryLines(nkeys) &&
 		directory.lines[directory.nlines].start == nkeys &&
-		(uintptr_t) directory.lines % sizeof(BloomIndexLine) == 0;
+		(uintptr_t) directory.lines % sizeof(BloomDirectoryLine) == 0;
 }
 
 /*
@@ -91,9 +91,9 @@ make_directory(void)
 static bool
 is_right(uint64 hash)
 {
-	for (int i = 0; i < BLOOM_INDEX_RUN; i++)
+	for (int i = 0; i < BLOOM_DIRECTORY_RUN; i++)
 		keys[nkeys + i] = hash;
-	return BloomIndexTest(&directory, hash) == in_list(hash);
+	return BloomDirectoryTest(&directory, hash) == in_list(hash);
 }
 
 /* All keys, and what is next to them. */
@@ -145,14 +145,14 @@ test_spread(void)
 	make_directory();
 	for (uint64 i = 0; i < nkeys; i++)
 	{
-		const BloomIndexLine *line = directory.lines + BloomMulHigh(keys[i], directory.nlines);
+		const BloomDirectoryLine *line = directory.lines + BloomMulHigh(keys[i], directory.nlines);
 		uint64		start = line->start +
-			line->offsets[BloomIndexPart(directory.nlines, keys[i])];
+			line->offsets[BloomDirectoryPart(directory.nlines, keys[i])];
 		uint64		hash = next_random(&random);
 		int			word;
 		uint64		mask = BloomSieveMask(hash, &word);
 
-		further += start > i || i - start >= BLOOM_INDEX_RUN;
+		further += start > i || i - start >= BLOOM_DIRECTORY_RUN;
 		line = directory.lines + BloomMulHigh(hash, directory.nlines);
 		passed += (line->sieve[word] & mask) == mask;
 	}
@@ -170,7 +170,7 @@ test_boundaries(void)
 
 	for (uint64 nlines = 1; nlines <= 200; nlines++)
 	{
-		uint64		nparts = nlines * BLOOM_INDEX_PARTS;
+		uint64		nparts = nlines * BLOOM_DIRECTORY_PARTS;
 
 		nkeys = 0;
 		for (uint64 part = 0; part < nparts; part++)
@@ -178,16 +178,16 @@ test_boundaries(void)
 			uint64		first = first_of_part(part, nlines);
 
 			/* this is what the test is about */
-			if (BloomMulHigh(first, nlines) * BLOOM_INDEX_PARTS +
-				BloomIndexPart(nlines, first) != part ||
-				(part > 0 && BloomMulHigh(first - 1, nlines) * BLOOM_INDEX_PARTS +
-				 BloomIndexPart(nlines, first - 1) != part - 1))
+			if (BloomMulHigh(first, nlines) * BLOOM_DIRECTORY_PARTS +
+				BloomDirectoryPart(nlines, first) != part ||
+				(part > 0 && BloomMulHigh(first - 1, nlines) * BLOOM_DIRECTORY_PARTS +
+				 BloomDirectoryPart(nlines, first - 1) != part - 1))
 				right = false;
 			for (int i = -1; i <= 1; i++)
 				if (next_random(&random) % 2 == 0)
 					keys[nkeys++] = first + i;
 		}
-		while (BloomIndexLines(nkeys) < nlines)
+		while (BloomDirectoryLines(nkeys) < nlines)
 			keys[nkeys++] = next_random(&random);
 		make_directory();
 		right &= directory.nlines == nlines;
@@ -211,17 +211,17 @@ test_crowds(void)
 
 	for (int c = 0; c < (int) lengthof(crowds); c++)
 		for (int line = 0; line < 3; line++)
-			for (int part = 0; part < BLOOM_INDEX_PARTS; part++)
+			for (int part = 0; part < BLOOM_DIRECTORY_PARTS; part++)
 			{
 				uint64		total = crowds[c] + 2000;
-				uint64		nlines = BloomIndexLines(total);
+				uint64		nlines = BloomDirectoryLines(total);
 				uint64		lines[] = {0, nlines / 2, nlines - 1};
-				uint64		first = first_of_part(lines[line] * BLOOM_INDEX_PARTS + part,
+				uint64		first = first_of_part(lines[line] * BLOOM_DIRECTORY_PARTS + part,
 												  nlines);
 
 				/* next to the other end of the part, every second time */
 				if (c % 2 == 1)
-					first = first_of_part(lines[line] * BLOOM_INDEX_PARTS + part + 1,
+					first = first_of_part(lines[line] * BLOOM_DIRECTORY_PARTS + part + 1,
 										  nlines) - 2 * crowds[c];
 				for (nkeys = 0; nkeys < (uint64) crowds[c]; nkeys++)
 					keys[nkeys] = first + 2 * nkeys;
