@@ -320,8 +320,10 @@ SELECT DISTINCT bloom_distinct(id) FROM clicks;
 SELECT DISTINCT ON (ad) bloom_distinct(id), ad FROM clicks ORDER BY ad;
 SELECT bloom_distinct(id) AS k, count(*) FROM clicks GROUP BY k;
 SELECT bloom_distinct(id) AS k, count(*) FROM clicks GROUP BY 1, ad;
+\set VERBOSITY sqlstate
 SELECT bloom_distinct(id) AS k, rank() OVER (ORDER BY bloom_distinct(id)) FROM clicks;
 SELECT bloom_distinct(id) AS k, rank() OVER (PARTITION BY bloom_distinct(id) ORDER BY row) FROM clicks;
+\set VERBOSITY terse
 -- by itself, it is not
 SELECT bloom_distinct(few) AS k FROM clicks WHERE few IS NOT NULL ORDER BY k DESC LIMIT 3;
 -- fail: another set-returning function, or not by itself

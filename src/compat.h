@@ -102,6 +102,13 @@ typedef RangeType MultirangeType;
 #define BloomNeedsIndexes(update)	(update)
 #endif
 
+/* PostgreSQL 18 moved the keys of GROUP BY into the range table */
+#if PG_VERSION_NUM >= 180000
+#define BloomGroupKeys(rte)		((rte)->groupexprs)
+#else
+#define BloomGroupKeys(rte)		((void) (rte), NIL)
+#endif
+
 /* Privileges moved out of the range table's entries with PostgreSQL 16 */
 #if PG_VERSION_NUM >= 160000
 #define BloomPermissions		RTEPermissionInfo

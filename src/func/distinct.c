@@ -80,6 +80,13 @@ Refuse(const char *place, const char *reason)
 			 errhint("Use bloom_seen: SELECT ... FROM (SELECT *, bloom_seen(key) OVER () AS seen FROM ...) AS s WHERE NOT seen.")));
 }
 
+static void
+RefuseAsKey(void)
+{
+	Refuse("with DISTINCT, or as a key of GROUP BY, PARTITION BY or an ORDER BY of several columns",
+		   "Which row of each key comes first would depend on the plan.");
+}
+
 /* ----------------------------------------------------------------
  *							PLANNING
  * ----------------------------------------------------------------
@@ -152,6 +159,8 @@ CheckList(Query *query, Oid support)
 
 		if (HasCall((Node *) rte->functions, &search))
 			Refuse("in FROM", "There, it would be called anew for each row, or only once.");
+		if (HasCall((Node *) BloomGroupKeys(rte), &search))
+			RefuseAsKey();
 	}
 	foreach(lc, query->targetList)
 	{
@@ -343,8 +352,7 @@ CheckQuery(PlannerInfo *root, Oid support)
 		Refuse("in a recursive query",
 			   "Such a query runs anew for the rows that it has found.");
 	if (IsKeyBesideOthers(query, result))
-		Refuse("with DISTINCT, or as a key of GROUP BY, PARTITION BY or an ORDER BY of several columns",
-			   "Which row of each key comes first would depend on the plan.");
+		RefuseAsKey();
 	if (HasPartitionedTable(query) && !IsAboveAll(query, result))
 		Refuse("on a partitioned table",
 			   "The server would leave out the repeats of each partition. GROUP BY, ORDER BY on another column, or a subquery with OFFSET 0 in FROM prevents that.");
