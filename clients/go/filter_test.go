@@ -471,25 +471,37 @@ func TestVerdicts(t *testing.T) {
 	t.Logf("%d files", len(verdicts))
 }
 
+// Each of the server's filters has the URLs, and is what is built of them here.
 func TestURLs(t *testing.T) {
-	urls := strings.Split(strings.TrimSpace(string(server(t, "urls"))), "\n")
-	want := server(t, "urls.bloom")
-	f, err := FromBytes(want)
-	if err != nil {
-		t.Fatal(err)
+	urls := strings.Split(strings.TrimSuffix(string(server(t, "urls")), "\n"), "\n")
+	files, _ := filepath.Glob(filepath.Join(os.Getenv("BLOOMTYPE_SERVER"), "*.bloom"))
+	if len(files) == 0 {
+		t.Fatal("no filters")
 	}
-	info := f.Info()
-	b, _ := NewBuilder(Options{Capacity: info.Capacity, FPProb: info.FPProb, Seed: info.Seed})
-	for _, url := range urls {
-		if found, err := f.Contains(Text(url)); err != nil || !found {
-			t.Error(url, err)
+	for _, file := range files {
+		want := server(t, filepath.Base(file))
+		f, err := FromBytes(want)
+		if err != nil {
+			t.Fatal(err)
 		}
-		b.Add(Text(url))
+		info := f.Info()
+		b, err := NewBuilder(Options{Capacity: info.Capacity, FPProb: info.FPProb, Seed: info.Seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, url := range urls {
+			if found, err := f.Contains(Text(url)); err != nil || !found {
+				t.Error(file, url, err)
+			}
+			if err := b.Add(Text(url)); err != nil {
+				t.Error(err)
+			}
+		}
+		if got, _ := b.Filter().MarshalBinary(); !bytes.Equal(got, want) {
+			t.Errorf("%s is built differently", file)
+		}
 	}
-	if got, _ := b.Filter().MarshalBinary(); !bytes.Equal(got, want) {
-		t.Error("the server's filter is another")
-	}
-	t.Logf("%d URLs", len(urls))
+	t.Logf("%d URLs, %d filters", len(urls), len(files))
 }
 
 func ExampleFilter_Contains() {
