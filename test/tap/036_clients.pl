@@ -31,6 +31,18 @@ my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
 my @clients = (
 	[ 'Python', "$python -c 'import xxhash'", "$python clients/python/test_bloomtype.py" ],
 	[ 'JavaScript', 'node -e 1', 'node clients/js/test.js' ],
+	# go and cargo keep what they compile in the folder, since the user may have no home
+	[ 'Go', 'go version', 'cd clients/go && export GOCACHE=$BLOOMTYPE_SERVER/go && go vet . && go test -count=1 -v .' ],
+	[
+		'Rust', 'cargo --version',
+		'cd clients/rust && export CARGO_HOME=$BLOOMTYPE_SERVER CARGO_TARGET_DIR=$BLOOMTYPE_SERVER/rust' .
+		  ' && cargo test --offline && cargo check --offline --no-default-features'
+	],
+	[
+		'Java', 'javac -version',
+		'javac -Xlint:all -Werror -d $BLOOMTYPE_SERVER/java $(find clients/java/src -name "*.java")' .
+		  ' && java -cp $BLOOMTYPE_SERVER/java bloomtype.ClientTest clients/vectors.json'
+	],
 );
 
 my $node = PostgreSQL::Test::Cluster->new('clients');
