@@ -18,6 +18,7 @@ set grid ytics lc rgb "#e4e8ec"
 set yrange [0:*]
 set key outside right top Left reverse samplen 2 spacing 1.3
 set lmargin 9
+set autoscale xfix
 
 drawn = 0
 ours = 2
@@ -59,6 +60,7 @@ if (picture eq "memory") {
 	set title title_text
 	set xlabel "rows n, one in twenty a repeat"
 	set ylabel "MB"
+	set lmargin 11
 	set logscale y
 	set yrange [*:*]
 }
@@ -185,7 +187,8 @@ if (!drawn) {
 	do for [i = 1:n] {
 		ink = i == floor_line ? "#7a8594" : i <= ours ? our_inks[i] : rival_inks[i - ours]
 		width = i <= ours ? 3 : 1.5
-		dashes = i == floor_line || (picture eq "prefilter" && i % 2 == 0) ? 2 : 1
+		# also where one line lies on another
+		dashes = i == floor_line || (picture eq "prefilter" && i % 2 == 0) || (picture eq "memory" && i == n) ? 2 : 1
 		set style line i lw width pt 7 ps 0.6 lc rgb ink dt dashes
 	}
 	plot for [i = 1:n] data index i - 1 using 1:2 with linespoints ls i title columnheader(1)
