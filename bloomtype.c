@@ -56,7 +56,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "bits/interrupts.h"
+#include "bits/bits.h"
 #include "filter/counting_ops.h"
 #include "filter/fetch.h"
 #include "filter/io.h"
@@ -346,7 +346,7 @@ counting_bloom_empty(PG_FUNCTION_ARGS)
 	/* not STRICT; the key type may be null */
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	shape = BloomCountingShape(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
+	shape = BloomShapeFor(BLOOM_COUNTING, PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
 							   PG_GETARG_INT64(2));
 	return MakeEmpty(fcinfo, &shape, BLOOM_COUNTED_KEYS);
 }

@@ -36,6 +36,55 @@
 #ifndef BLOOM_BITS_H
 #define BLOOM_BITS_H
 
+#include "port/pg_bswap.h"
+
+/* ----------------------------------------------------------------
+ *							LONG LOOPS
+ * ----------------------------------------------------------------
+ */
+
+#ifdef FRONTEND
+#define CHECK_FOR_INTERRUPTS()	((void) 0)
+#else
+#include "miscadmin.h"
+#endif
+
+/*
+ * CHECK_FOR_INTERRUPTS is cheap but not free, so loops call it once in so many
+ * steps, of which none takes more than about a hundred nanoseconds.  It is a
+ * power of two.
+ */
+#define BLOOM_STEPS_PER_CHECK	UINT64CONST(262144)
+
+/* In step i of a loop, counted from 0 */
+#define BloomCheckInterrupts(i) \
+	do { \
+		if (((i) & (BLOOM_STEPS_PER_CHECK - 1)) == 0) \
+			CHECK_FOR_INTERRUPTS(); \
+	} while (0)
+
+/* ----------------------------------------------------------------
+ *							BYTE ORDER
+ *
+ * Numbers are little-endian outside of the server.
+ * ----------------------------------------------------------------
+ */
+
+#ifdef WORDS_BIGENDIAN
+#define BloomLittleEndian16(x)	pg_bswap16(x)
+#define BloomLittleEndian32(x)	pg_bswap32(x)
+#define BloomLittleEndian64(x)	pg_bswap64(x)
+#else
+#define BloomLittleEndian16(x)	(x)
+#define BloomLittleEndian32(x)	(x)
+#define BloomLittleEndian64(x)	(x)
+#endif
+
+/* ----------------------------------------------------------------
+ *							POSITIONS
+ * ----------------------------------------------------------------
+ */
+
 #define BLOOM_MULTIPLIER	UINT64CONST(0xd1342543de82ef95)
 #define BLOOM_INCREMENT		UINT64CONST(0x2545F4914F6CDD1D)
 
@@ -172,6 +221,7 @@ BloomSetBitsOfMany(uint8 *data, uint64 bits, int hashes,
 {
 	for (uint64 i = 0; i < nkeys; i++)
 	{
+		BloomCheckInterrupts(i);
 		if (i + BLOOM_PREFETCH_KEYS < nkeys)
 			BloomPrefetchBits(data, bits, hashes, keys[i + BLOOM_PREFETCH_KEYS]);
 		(void) BloomSetBits(data, bits, hashes, keys[i]);

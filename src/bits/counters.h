@@ -36,7 +36,6 @@
 #include "bits/sizing.h"
 
 #define BLOOM_MAX_COUNT		15
-#define BLOOM_MAX_COUNTERS	(UINT64CONST(1) << 30)
 
 /* Of the 16 counters in a word, those with an even number */
 #define EVEN_COUNTERS		UINT64CONST(0x0f0f0f0f0f0f0f0f)

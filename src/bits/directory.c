@@ -10,7 +10,7 @@
 #include "c.h"
 
 #include "bits/directory.h"
-#include "bits/interrupts.h"
+#include "bits/bits.h"
 
 /*
  * BloomDirectorySize

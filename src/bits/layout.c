@@ -15,26 +15,15 @@
 
 #include "mb/pg_wchar.h"
 #include "port/pg_bitutils.h"
-#include "port/pg_bswap.h"
 
 /* xxHash is used from its header alone: nothing to link, nothing to load */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "bits/bits.h"
 #include "bits/layout.h"
 #include "bits/sizing.h"
 #include "bits/counters.h"
-
-/* Outside the server, nobody cancels */
-#ifdef FRONTEND
-#define CHECK_FOR_INTERRUPTS()	((void) 0)
-#else
-#include "miscadmin.h"
-#endif
-
-/* Bytes that are looked at between two looks for a cancel request */
-#define BYTES_PER_CHECK		((size_t) 16 * 1024 * 1024)
-#define KEYS_PER_CHECK		(BYTES_PER_CHECK / sizeof(uint64))
 
 /*
  * BloomPopcount
@@ -47,7 +36,7 @@ BloomPopcount(const uint8 *bytes, size_t len)
 
 	while (len > 0)
 	{
-		size_t		piece = Min(len, BYTES_PER_CHECK);
+		size_t		piece = Min(len, BLOOM_STEPS_PER_CHECK);
 
 		CHECK_FOR_INTERRUPTS();
 		count += pg_popcount((const char *) bytes, (int) piece);
@@ -68,8 +57,7 @@ BloomCountersUsed(const uint64 *counters, size_t nwords)
 
 	for (size_t i = 0; i < nwords; i++)
 	{
-		if (i % KEYS_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		count += BloomCounterWordUsed(counters[i]);
 	}
 	return count;
@@ -91,14 +79,6 @@ BloomNumberOfTypeName(const char *name, size_t len)
  * ----------------------------------------------------------------
  */
 
-#ifdef WORDS_BIGENDIAN
-#define LittleEndian32(x)	pg_bswap32(x)
-#define LittleEndian64(x)	pg_bswap64(x)
-#else
-#define LittleEndian32(x)	(x)
-#define LittleEndian64(x)	(x)
-#endif
-
 /*
  * Turn the numbers of a header from this machine's byte order to
  * little-endian, or back: it is the same.
@@ -111,14 +91,14 @@ SwapHeader(Bloom *header)
 	StaticAssertStmt(sizeof(double) == sizeof(uint64),
 					 "double is not a 64-bit IEEE number");
 
-	header->key_type = LittleEndian32(header->key_type);
-	header->words = LittleEndian32(header->words);
-	header->seed = LittleEndian64(header->seed);
-	header->capacity = LittleEndian64(header->capacity);
+	header->key_type = BloomLittleEndian32(header->key_type);
+	header->words = BloomLittleEndian32(header->words);
+	header->seed = BloomLittleEndian64(header->seed);
+	header->capacity = BloomLittleEndian64(header->capacity);
 	memcpy(&fp_prob, &header->fp_prob, sizeof(fp_prob));
-	fp_prob = LittleEndian64(fp_prob);
+	fp_prob = BloomLittleEndian64(fp_prob);
 	memcpy(&header->fp_prob, &fp_prob, sizeof(fp_prob));
-	header->count = LittleEndian64(header->count);
+	header->count = BloomLittleEndian64(header->count);
 }
 
 #ifdef WORDS_BIGENDIAN
@@ -130,7 +110,7 @@ SwapKeys(uint8 *keys, uint64 nkeys)
 		uint64		key;
 
 		memcpy(&key, keys, sizeof(key));
-		key = LittleEndian64(key);
+		key = BloomLittleEndian64(key);
 		memcpy(keys, &key, sizeof(key));
 	}
 }
@@ -277,8 +257,7 @@ CheckCounts(const Bloom *filter)
 
 	for (uint64 i = 0; i < nplaces; i++)
 	{
-		if (i % KEYS_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		if ((BloomGetCounter(counts, i) != 0) != (i < filter->count))
 			return "The counts do not match the keys.";
 	}
@@ -306,8 +285,7 @@ BloomCheckContent(const Bloom *filter)
 
 		for (uint64 i = 0; i < filter->count; i++)
 		{
-			if (i % KEYS_PER_CHECK == 0)
-				CHECK_FOR_INTERRUPTS();
+			BloomCheckInterrupts(i);
 			if (keys[i] <= previous)
 				return "The keys are not ascending.";
 			previous = keys[i];

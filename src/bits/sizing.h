@@ -15,6 +15,7 @@
 /* Limits of a filter's shape */
 #define BLOOM_MIN_BITS			UINT64CONST(64)
 #define BLOOM_MAX_BITS			(UINT64CONST(1) << 32)
+#define BLOOM_MAX_COUNTERS	(UINT64CONST(1) << 30)
 #define BLOOM_MAX_HASHES		64
 #define BLOOM_MAX_BITS_PER_KEY	64
 

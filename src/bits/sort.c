@@ -23,7 +23,6 @@
 #include "port/pg_bitutils.h"
 
 #include "bits/bits.h"
-#include "bits/interrupts.h"
 #include "bits/sort.h"
 
 /* So few are sorted by insertion */

@@ -17,69 +17,10 @@
 
 #include <math.h>
 
-#include "port/pg_bswap.h"
 
-#include "bits/interrupts.h"
+#include "bits/bits.h"
 #include "bits/sort.h"
 #include "filter/counting_ops.h"
-
-/* ----------------------------------------------------------------
- *							SHAPES
- * ----------------------------------------------------------------
- */
-
-/*
- * BloomCountingShape
- *		The shape by best_params.  Checks its arguments.
- */
-BloomShape
-BloomCountingShape(double capacity, double fp_prob, int64 seed)
-{
-	BloomParams params;
-	uint64		most;
-
-	if (BloomBestParams(fp_prob, &params))
-	{
-		most = BLOOM_MAX_COUNTERS / params.bits_per_key;
-
-		/* what is no capacity at all is reported below */
-		if (capacity > (double) most && capacity <= BLOOM_MAX_CAPACITY)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("capacity %.0f is too large for one counting filter",
-							ceil(capacity)),
-					 errdetail("With fp_prob %g, a key takes %d counters, and a counting filter has at most " UINT64_FORMAT ".",
-							   fp_prob, params.bits_per_key,
-							   BLOOM_MAX_COUNTERS),
-					 errhint("The largest capacity that fits is " UINT64_FORMAT "; divide larger sets by a hash of the key into several filters.",
-							 most)));
-	}
-	return BloomShapeForCapacity(capacity, fp_prob, seed);
-}
-
-/*
- * BloomCountingMakeEmpty
- *		A counting filter of this shape that holds no key.
- */
-Bloom *
-BloomCountingMakeEmpty(const BloomShape *shape)
-{
-	BloomKeyType none = {0};
-
-	return BloomMake(shape, &none, BLOOM_COUNTED_KEYS, 0);
-}
-
-/*
- * BloomCountingMakeShapeless
- *		The counting filter that an aggregate makes of no rows.
- */
-Bloom *
-BloomCountingMakeShapeless(void)
-{
-	BloomShape	none = {0};
-
-	return BloomCountingMakeEmpty(&none);
-}
 
 /* ----------------------------------------------------------------
  *							COUNTED KEYS
@@ -528,17 +469,6 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
  * ----------------------------------------------------------------
  */
 
-/* A word of counters, as a number in which counter i has bits 4i to 4i + 3. */
-static inline uint64
-LoadCounters(uint64 word)
-{
-#ifdef WORDS_BIGENDIAN
-	return pg_bswap64(word);
-#else
-	return word;
-#endif
-}
-
 /*
  * BloomCountingToPlain
  *		The plain filter that holds the same keys.
@@ -566,7 +496,7 @@ BloomCountingToPlain(const Bloom *filter)
 		to = BloomBitData(plain);
 		for (uint64 i = 0; i < BloomCounterBytes(filter) / sizeof(uint64); i++)
 		{
-			unsigned int bits = BloomCountersToBits(LoadCounters(from[i]));
+			unsigned int bits = BloomCountersToBits(BloomLittleEndian64(from[i]));
 
 			BloomCheckInterrupts(i);
 			*to++ = (uint8) bits;

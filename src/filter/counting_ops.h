@@ -37,11 +37,6 @@ BloomCountedKeysOf(const Bloom *filter)
 	return keys;
 }
 
-extern BloomShape BloomCountingShape(double capacity, double fp_prob,
-									 int64 seed);
-extern Bloom *BloomCountingMakeEmpty(const BloomShape *shape);
-extern Bloom *BloomCountingMakeShapeless(void);
-
 extern BloomCountedKeys BloomCountHashes(uint64 *hashes, uint64 nhashes);
 extern uint64 BloomMergeCountedKeys(BloomCountedKeys a, BloomCountedKeys b,
 								uint64 *hashes, uint8 *counts);

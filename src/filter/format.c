@@ -25,15 +25,20 @@
  */
 
 /*
- * BloomShapeForCapacity
- *		The shape by best_params.  Checks both arguments.
+ * BloomShapeFor
+ *		The shape by best_params of a filter of this kind.  Checks both
+ *		arguments.
  *
  * A capacity is any number, as people write it (1e6), and is rounded up.  From
  * 2^53 on, not every whole number is one.
  */
 BloomShape
-BloomShapeForCapacity(double capacity, double fp_prob, int64 seed)
+BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
 {
+	bool		is_counting = kind == BLOOM_COUNTING;
+	uint64		max_bits = is_counting ? BLOOM_MAX_COUNTERS : BLOOM_MAX_BITS;
+	const char *unit = is_counting ? "counters" : "bits";
+	const char *filter = is_counting ? "counting filter" : "filter";
 	BloomShape	shape;
 	BloomParams params;
 
@@ -58,15 +63,16 @@ BloomShapeForCapacity(double capacity, double fp_prob, int64 seed)
 				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
 						   BLOOM_MAX_CAPACITY)));
 	shape.capacity = (uint64) ceil(capacity);
-	if (shape.capacity > BloomMaxCapacity(params.bits_per_key))
+	if (shape.capacity > max_bits / params.bits_per_key)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("capacity " UINT64_FORMAT " is too large for one filter",
-						shape.capacity),
-				 errdetail("With fp_prob %g, a key takes %d bits, and a filter has at most " UINT64_FORMAT " bits.",
-						   fp_prob, params.bits_per_key, BLOOM_MAX_BITS),
+				 errmsg("capacity " UINT64_FORMAT " is too large for one %s",
+						shape.capacity, filter),
+				 errdetail("With fp_prob %g, a key takes %d %s, and a %s has at most " UINT64_FORMAT " %s.",
+						   fp_prob, params.bits_per_key, unit, filter,
+						   max_bits, unit),
 				 errhint("The largest capacity that fits is " UINT64_FORMAT "; larger sets are divided into several filters by bloom_shard.",
-						 BloomMaxCapacity(params.bits_per_key))));
+						 max_bits / params.bits_per_key)));
 
 	shape.bits = BloomBitsForCapacity(shape.capacity,
 									  params.bits_per_key);
@@ -209,15 +215,16 @@ BloomMakeEmpty(const BloomShape *shape)
 }
 
 /*
- * BloomMakeShapeless
+ * BloomMakeUnsized
  *		The filter that an aggregate makes of no rows.
  */
 Bloom *
-BloomMakeShapeless(void)
+BloomMakeUnsized(BloomKind kind)
 {
-	BloomShape	none = {0};
+	BloomShape	shape = {0};
+	BloomKeyType key_type = {0};
 
-	return BloomMakeEmpty(&none);
+	return BloomMake(&shape, &key_type, kind | BLOOM_KEYS, 0);
 }
 
 /*

@@ -42,8 +42,13 @@ BloomKindName(BloomKind kind)
 	return kind == BLOOM_COUNTING ? "counting Bloom filter" : "Bloom filter";
 }
 
-extern BloomShape BloomShapeForCapacity(double capacity, double fp_prob,
-										int64 seed);
+extern BloomShape BloomShapeFor(BloomKind kind, double capacity,
+								double fp_prob, int64 seed);
+
+/* The same for a filter of type bloom */
+#define BloomShapeForCapacity(capacity, fp_prob, seed) \
+	BloomShapeFor(BLOOM_PLAIN, capacity, fp_prob, seed)
+
 extern void BloomCheckHashes(int32 hashes);
 extern BloomShape BloomShapeExplicit(int64 bits, int32 hashes, int64 seed);
 extern BloomShape BloomShapeOf(const Bloom *filter);
@@ -53,7 +58,7 @@ extern void *BloomAllocate(MemoryContext context, Size size);
 extern Bloom *BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
 						BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomMakeEmpty(const BloomShape *shape);
-extern Bloom *BloomMakeShapeless(void);
+extern Bloom *BloomMakeUnsized(BloomKind kind);
 extern Bloom *BloomMakeLike(const Bloom *like,
 							BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomCopy(const Bloom *filter);

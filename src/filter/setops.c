@@ -27,12 +27,9 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "bits/interrupts.h"
+#include "bits/bits.h"
 #include "filter/setops.h"
 #include "bits/sort.h"
-
-/* Keys that are worked on between two looks for a cancel request */
-#define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
 
 /* ----------------------------------------------------------------
  *							CHECKS
@@ -118,16 +115,8 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 void
 BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
 {
-	while (nhashes > 0)
-	{
-		uint64		n = Min(nhashes, KEYS_PER_INTERRUPT_CHECK);
-
-		CHECK_FOR_INTERRUPTS();
-		BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits),
-						   bits->hashes, hashes, n);
-		hashes += n;
-		nhashes -= n;
-	}
+	BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits), bits->hashes,
+					   hashes, nhashes);
 }
 
 /*

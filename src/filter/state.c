@@ -44,7 +44,7 @@
 
 #include "utils/memutils.h"
 
-#include "bits/interrupts.h"
+#include "bits/bits.h"
 #include "bits/sort.h"
 #include "filter/counting_ops.h"
 #include "filter/state.h"
@@ -843,12 +843,12 @@ BloomStateToFittedValue(Bloom *state, bool in_place)
 	{
 		const Bloom *value = BloomStateToValue(state, in_place);
 
-		return value->count == 0 ? BloomMakeShapeless() :
+		return value->count == 0 ? BloomMakeUnsized(BLOOM_PLAIN) :
 			BloomFit(value, value->fp_prob);
 	}
 	FlushInPlace(state);
 	if (state->count == 0)
-		return BloomMakeShapeless();
+		return BloomMakeUnsized(BLOOM_PLAIN);
 	if (state->count >= MAX_COLLECTED_WORDS)
 		TooManyToCollect();
 

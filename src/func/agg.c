@@ -46,6 +46,7 @@
 #include "filter/fetch.h"
 #include "filter/state.h"
 #include "func/agg_large.h"
+#include "func/call.h"
 #include "key/hash.h"
 
 /* ----------------------------------------------------------------
@@ -99,15 +100,6 @@ ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
 	return BloomAggReplaced(fcinfo, state, StateContext(fcinfo));
 }
 
-static void
-CheckNotNull(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-}
-
 /*
  * The state that the arguments of the first row ask for.
  */
@@ -122,12 +114,12 @@ FirstState(FunctionCallInfo fcinfo)
 			shape = BloomShapeForCollecting(BLOOM_DEFAULT_FP_PROB);
 			break;
 		case 3:
-			CheckNotNull(fcinfo, 2, "fp_prob");
+			BloomCheckNotNull(fcinfo, 2, "fp_prob");
 			shape = BloomShapeForCollecting(PG_GETARG_FLOAT8(2));
 			break;
 		default:
-			CheckNotNull(fcinfo, 2, "capacity");
-			CheckNotNull(fcinfo, 3, "fp_prob");
+			BloomCheckNotNull(fcinfo, 2, "capacity");
+			BloomCheckNotNull(fcinfo, 3, "fp_prob");
 			shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(2),
 										  PG_GETARG_FLOAT8(3), 0);
 			break;
@@ -143,9 +135,9 @@ FirstCountingState(FunctionCallInfo fcinfo)
 {
 	BloomShape	shape;
 
-	CheckNotNull(fcinfo, 2, "capacity");
-	CheckNotNull(fcinfo, 3, "fp_prob");
-	shape = BloomCountingShape(PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3), 0);
+	BloomCheckNotNull(fcinfo, 2, "capacity");
+	BloomCheckNotNull(fcinfo, 3, "fp_prob");
+	shape = BloomShapeFor(BLOOM_COUNTING, PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3), 0);
 	return BloomStateMake(&shape, BLOOM_COUNTING);
 }
 
@@ -157,7 +149,7 @@ FirstStateInto(FunctionCallInfo fcinfo)
 {
 	const Bloom *filter;
 
-	CheckNotNull(fcinfo, 2, "filter");
+	BloomCheckNotNull(fcinfo, 2, "filter");
 	filter = PG_GETARG_BLOOM_P(2);
 	BloomCheckHasShape(filter);
 	return BloomStateFrom(filter);
@@ -491,8 +483,7 @@ Final(FunctionCallInfo fcinfo, BloomKind kind)
 
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
-		PG_RETURN_BLOOM_P(kind == BLOOM_COUNTING ? BloomCountingMakeShapeless() :
-						  BloomMakeShapeless());
+		PG_RETURN_BLOOM_P(BloomMakeUnsized(kind));
 	filter = BloomStateToValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
 							   !GoesOn());
 	WarnIfOverfull(fcinfo, filter);
@@ -531,7 +522,7 @@ _bloom_agg_fit_final(PG_FUNCTION_ARGS)
 {
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
-		PG_RETURN_BLOOM_P(BloomMakeShapeless());
+		PG_RETURN_BLOOM_P(BloomMakeUnsized(BLOOM_PLAIN));
 	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
 											  !GoesOn()));
 }

@@ -17,6 +17,16 @@
 #include "filter/setops.h"
 #include "key/hash.h"
 
+/* An error unless an argument of a function that is not strict is there. */
+static inline void
+BloomCheckNotNull(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+}
+
 /* One row as the result of a function with OUT parameters. */
 static inline Datum
 BloomReturnRow(FunctionCallInfo fcinfo, Datum *values, bool *nulls)

@@ -53,9 +53,6 @@
 
 #define BLOCK_BYTES				(BLOOM_BLOCK_WORDS * sizeof(uint64))
 
-/* Blocks that are worked on between two checks for interrupts */
-#define BLOCKS_PER_INTERRUPT_CHECK	65536
-
 /* Make so many empty blocks. */
 static void
 MakeBlocks(BloomDedup *dedup, uint64 nblocks)
@@ -80,8 +77,7 @@ Grow(BloomDedup *dedup)
 	{
 		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
 
-		if (i % BLOCKS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
 			(void) BloomDedupInsert(grown.blocks, grown.nblocks, block[j]);
 	}
@@ -139,8 +135,7 @@ TurnIntoFilter(BloomDedup *dedup)
 	{
 		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
 
-		if (i % BLOCKS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
 			(void) BloomBlockedAdd(filter.blocks, filter.nblocks,
 								   &filter.params, block[j] * inverse);

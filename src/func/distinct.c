@@ -55,9 +55,10 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "key/hash.h"
-#include "func/dedup.h"
 #include "compat.h"
+#include "func/call.h"
+#include "func/dedup.h"
+#include "key/hash.h"
 
 /* The name of a session that Citus opens to another node begins so */
 #define CITUS_APPLICATION_NAME	"citus_internal"
@@ -437,11 +438,8 @@ Begin(FunctionCallInfo fcinfo, DistinctCall *call)
 		BloomDedupInit(&call->dedup, call->context);
 	else
 	{
-		if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not be null",
-							PG_ARGISNULL(1) ? "capacity" : "fp_prob")));
+		BloomCheckNotNull(fcinfo, 1, "capacity");
+		BloomCheckNotNull(fcinfo, 2, "fp_prob");
 		BloomDedupInitSized(&call->dedup, call->context,
 							PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2));
 	}

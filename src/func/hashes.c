@@ -20,7 +20,6 @@
 #include "utils/array.h"
 
 #include "bits/bits.h"
-#include "bits/interrupts.h"
 #include "filter/fetch.h"
 #include "func/call.h"
 #include "key/hash.h"

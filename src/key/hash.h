@@ -71,18 +71,14 @@ BloomHashNotZero(XXH64_hash_t hash)
 static inline uint64
 BloomHashInt64(int64 value, uint64 seed)
 {
-#ifdef WORDS_BIGENDIAN
-	value = (int64) pg_bswap64((uint64) value);
-#endif
+	value = (int64) BloomLittleEndian64((uint64) value);
 	return BloomHashNotZero(XXH3_64bits_withSeed(&value, sizeof(value), seed));
 }
 
 static inline uint64
 BloomHashInt32(int32 value, uint64 seed)
 {
-#ifdef WORDS_BIGENDIAN
-	value = (int32) pg_bswap32((uint32) value);
-#endif
+	value = (int32) BloomLittleEndian32((uint32) value);
 	return BloomHashNotZero(XXH3_64bits_withSeed(&value, sizeof(value), seed));
 }
 

@@ -15,7 +15,7 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "port/pg_bswap.h"
+#include "bits/bits.h"
 #include "utils/typcache.h"
 
 #include "key/key_type.h"
@@ -156,18 +156,14 @@ BloomFloatBits(float8 value)
 static inline void
 BloomPut16(char *out, uint16 value)
 {
-#ifdef WORDS_BIGENDIAN
-	value = pg_bswap16(value);
-#endif
+	value = BloomLittleEndian16(value);
 	memcpy(out, &value, sizeof(value));
 }
 
 static inline void
 BloomPut32(char *out, uint32 value)
 {
-#ifdef WORDS_BIGENDIAN
-	value = pg_bswap32(value);
-#endif
+	value = BloomLittleEndian32(value);
 	memcpy(out, &value, sizeof(value));
 }
 
@@ -177,9 +173,7 @@ BloomGet16(const char *in)
 	uint16		value;
 
 	memcpy(&value, in, sizeof(value));
-#ifdef WORDS_BIGENDIAN
-	value = pg_bswap16(value);
-#endif
+	value = BloomLittleEndian16(value);
 	return value;
 }
 
@@ -189,18 +183,14 @@ BloomGet32(const char *in)
 	uint32		value;
 
 	memcpy(&value, in, sizeof(value));
-#ifdef WORDS_BIGENDIAN
-	value = pg_bswap32(value);
-#endif
+	value = BloomLittleEndian32(value);
 	return value;
 }
 
 static inline void
 BloomPut64(char *out, uint64 value)
 {
-#ifdef WORDS_BIGENDIAN
-	value = pg_bswap64(value);
-#endif
+	value = BloomLittleEndian64(value);
 	memcpy(out, &value, sizeof(value));
 }
 

@@ -555,7 +555,7 @@ AddToShard(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
 			if (call->may_forget)
 				(void) BloomSetDeleteRows(call->table, shard, call->oldest);
 			if (ShouldPassOver(call, generation, keys[0].place))
-				added = BloomMakeShapeless();
+				added = BloomMakeUnsized(BLOOM_PLAIN);
 			else
 			{
 				BloomShape	shape = BloomSetShape(set, generation);
