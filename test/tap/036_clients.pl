@@ -43,6 +43,7 @@ my @clients = (
 		'javac -Xlint:all -Werror -d $BLOOMTYPE_SERVER/java $(find clients/java/src -name "*.java")' .
 		  ' && java -cp $BLOOMTYPE_SERVER/java bloomtype.ClientTest clients/vectors.json'
 	],
+	[ 'explore.html', 'node -e 1 && chromium --version', 'node clients/js/test-page.js' ],
 );
 
 my $node = PostgreSQL::Test::Cluster->new('clients');
