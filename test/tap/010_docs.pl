@@ -132,6 +132,13 @@ foreach my $file ('docs/reference.md', 'docs/counting.md')
 	}
 }
 
+# The table at the top has a line for each entry.
+my ($overview) = slurp_file('docs/reference.md') =~ /^(\| function, operator .*?)\n\n/ms;
+foreach my $title (map { $_->{title} =~ /^docs\/reference\.md: (?!Casts)(.*)/ ? $1 : () } @entries)
+{
+	like($overview, qr/^\| \[\Q@{[ $title =~ s{\|}{\\|}r ]}\E\]\(#/m, "$title is in the table of functions");
+}
+
 # The same as the catalog says, in the order of the script.  An aggregate for
 # one type of key is left out where there is one for anyelement.
 my @catalog = split /\n/, $node->safe_psql('postgres', <<'SQL');
