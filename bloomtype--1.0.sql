@@ -386,6 +386,10 @@ CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz) RETUR
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz) IS 'transition function of bloom_agg';
 
+CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char") RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char") IS 'transition function of bloom_agg';
+
 CREATE AGGREGATE bloom_agg(key anyelement) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, PARALLEL = SAFE
@@ -469,6 +473,13 @@ CREATE AGGREGATE bloom_agg(key timestamptz) (
 );
 COMMENT ON AGGREGATE bloom_agg(timestamptz) IS 'bloom_agg(anyelement) for keys of type timestamptz, in parallel too';
 
+CREATE AGGREGATE bloom_agg(key "char") (
+	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg("char") IS 'bloom_agg(anyelement) for keys of type "char", in parallel too';
+
 -- sized by the keys, at a given rate: bloom_agg(key, fp_prob)
 
 CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, fp_prob float8) RETURNS internal
@@ -518,6 +529,10 @@ COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8) IS 'tra
 CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char", fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char", float8) IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
@@ -602,6 +617,13 @@ CREATE AGGREGATE bloom_agg(key timestamptz, fp_prob float8) (
 );
 COMMENT ON AGGREGATE bloom_agg(timestamptz, float8) IS 'bloom_agg(anyelement, float8) for keys of type timestamptz, in parallel too';
 
+CREATE AGGREGATE bloom_agg(key "char", fp_prob float8) (
+	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg("char", float8) IS 'bloom_agg(anyelement, float8) for keys of type "char", in parallel too';
+
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
 CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, capacity float8, fp_prob float8) RETURNS internal
@@ -651,6 +673,10 @@ COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8, float8)
 CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8, float8) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char", capacity float8, fp_prob float8) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char", float8, float8) IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
@@ -735,6 +761,13 @@ CREATE AGGREGATE bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
 );
 COMMENT ON AGGREGATE bloom_agg(timestamptz, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
 
+CREATE AGGREGATE bloom_agg(key "char", capacity float8, fp_prob float8) (
+	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg("char", float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type "char", in parallel too';
+
 -- added to a filter: bloom_agg(key, filter)
 
 CREATE FUNCTION _bloom_agg_into_trans_any(state internal, key anyelement, filter bloom) RETURNS internal
@@ -784,6 +817,10 @@ COMMENT ON FUNCTION _bloom_agg_into_trans_timestamp(bloom, timestamp, bloom) IS 
 CREATE FUNCTION _bloom_agg_into_trans_timestamptz(state bloom, key timestamptz, filter bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_into_trans_timestamptz(bloom, timestamptz, bloom) IS 'transition function of bloom_agg';
+
+CREATE FUNCTION _bloom_agg_into_trans_char(state bloom, key "char", filter bloom) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_into_trans_char(bloom, "char", bloom) IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_any, STYPE = internal, SSPACE = 512,
@@ -867,6 +904,13 @@ CREATE AGGREGATE bloom_agg(key timestamptz, filter bloom) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(timestamptz, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamptz, in parallel too';
+
+CREATE AGGREGATE bloom_agg(key "char", filter bloom) (
+	SFUNC = _bloom_agg_into_trans_char, STYPE = bloom, SSPACE = 512,
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_agg("char", bloom) IS 'bloom_agg(anyelement, bloom) for keys of type "char", in parallel too';
 
 CREATE AGGREGATE bloom_union_agg(filter bloom) (
 	SFUNC = _bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,
@@ -1214,6 +1258,21 @@ CREATE FUNCTION _counting_bloom_agg_trans_timestamptz(state counting_bloom, key 
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamptz(counting_bloom, timestamptz, float8, float8) IS 'transition function of counting_bloom_agg';
 
+CREATE FUNCTION _counting_bloom_agg_trans_char(state counting_bloom, key "char", capacity float8, fp_prob float8) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_trans_char(counting_bloom, "char", float8, float8) IS 'transition function of counting_bloom_agg';
+
+-- counters do not size themselves: an error that says so
+CREATE FUNCTION _counting_bloom_agg_unsized(state counting_bloom, key anyelement) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_agg_unsized(counting_bloom, anyelement) IS 'transition and final function of counting_bloom_agg without a capacity; always error 22023';
+
+CREATE AGGREGATE counting_bloom_agg(key anyelement) (
+	SFUNC = _counting_bloom_agg_unsized, STYPE = counting_bloom,
+	FINALFUNC = _counting_bloom_agg_unsized, FINALFUNC_EXTRA, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg(anyelement) IS 'always error 22023: a counting filter needs a capacity, as in counting_bloom_agg(key, capacity, fp_prob)';
+
 CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _counting_bloom_agg_final, PARALLEL = SAFE
@@ -1296,6 +1355,13 @@ CREATE AGGREGATE counting_bloom_agg(key timestamptz, capacity float8, fp_prob fl
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(timestamptz, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
+
+CREATE AGGREGATE counting_bloom_agg(key "char", capacity float8, fp_prob float8) (
+	SFUNC = _counting_bloom_agg_trans_char, STYPE = counting_bloom, SSPACE = 512,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE counting_bloom_agg("char", float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type "char", in parallel too';
 
 CREATE AGGREGATE counting_bloom_sum_agg(filter counting_bloom) (
 	SFUNC = _counting_bloom_sum_agg_trans, STYPE = counting_bloom, SSPACE = 65536,

@@ -228,5 +228,8 @@ FROM unnest(ARRAY[
 		'SELECT bloom_add(bloom_add(bloom_empty(10), 1), ARRAY[1, 2])',
 		'SELECT counting_bloom_add(counting_bloom_add(counting_bloom_empty(10), 1), ARRAY[1, 2])',
 		'SELECT bloom_add(bloom_empty(10), ARRAY[1, 2]) @> ARRAY[''a'']',
-		'SELECT bloom_add(bloom_empty(10), ROW(1, ''a'')) @> ROW(1, 2)']) AS call,
+		'SELECT bloom_add(bloom_empty(10), ROW(1, ''a'')) @> ROW(1, 2)',
+		'SELECT bloom_agg(1, 2)',
+		'SELECT counting_bloom_agg(i) FROM generate_series(1, 2) AS i',
+		'SELECT counting_bloom_agg(i) FROM generate_series(1, 0) AS i']) AS call,
 	 pg_temp.hint(call) AS f;

@@ -193,6 +193,15 @@ SET client_min_messages = warning;
 DROP EXTENSION IF EXISTS citext;
 RESET client_min_messages;
 
+-- "char", which has implicit casts to more than one of the aggregates' types.
+SELECT bloom_agg(c) = bloom_add_all(bloom_empty(3), ARRAY['a', 'b', 'c']::"char"[]) AS bloom_agg,
+	   bloom_agg(c, 0.1) @> 'a'::"char" AND NOT bloom_agg(c, 0.1) @> 'd'::"char" AS with_fp_prob,
+	   bloom_agg(c, 100, 0.01) = bloom_add_all(bloom_empty(100), ARRAY['a', 'b', 'c']::"char"[]) AS with_capacity,
+	   bloom_agg(c, bloom_empty(100)) = bloom_agg(c, 100, 0.01) AS with_filter,
+	   counting_bloom_agg(c, 100, 0.01) @> 'c'::"char" AS counting,
+	   (bloom_info(bloom_agg(c))).key_type
+FROM unnest('{a,b,c,b}'::"char"[]) AS c;
+
 -- A collation that cannot be determined.
 \set VERBOSITY sqlstate
 SELECT bloom_empty(10) @> (a.x || b.y) FROM (SELECT 'a' COLLATE "C" AS x) AS a, (SELECT 'b' COLLATE "POSIX" AS y) AS b;

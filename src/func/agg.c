@@ -100,6 +100,18 @@ ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
 	return BloomAggReplaced(fcinfo, state, StateContext(fcinfo));
 }
 
+/* What is no rate, behind a key, may be meant as another column of it. */
+static void
+CheckNoKey(float8 fp_prob)
+{
+	if (fp_prob >= 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fp_prob %g is out of range", fp_prob),
+				 errdetail("The second argument is fp_prob, which is less than 1."),
+				 errhint("A key of several columns is a row: bloom_agg(ROW(a, b)). To name a capacity as well, put it before the rate: bloom_agg(key, capacity, fp_prob).")));
+}
+
 /*
  * The state that the arguments of the first row ask for.
  */
@@ -115,6 +127,7 @@ FirstState(FunctionCallInfo fcinfo)
 			break;
 		case 3:
 			BloomCheckNotNull(fcinfo, 2, "fp_prob");
+			CheckNoKey(PG_GETARG_FLOAT8(2));
 			shape = BloomShapeForCollecting(PG_GETARG_FLOAT8(2));
 			break;
 		default:
@@ -183,16 +196,25 @@ HASH_OF_ARG(HashFloat8, FLOAT8OID, BloomHashFloat64(PG_GETARG_FLOAT8(1), seed));
 HASH_OF_ARG(HashDate, DATEOID, BloomHashInt32(PG_GETARG_DATEADT(1), seed));
 HASH_OF_ARG(HashTimestamp, TIMESTAMPOID, BloomHashInt64(PG_GETARG_TIMESTAMP(1), seed));
 HASH_OF_ARG(HashTimestamptz, TIMESTAMPTZOID, BloomHashInt64(PG_GETARG_TIMESTAMPTZ(1), seed));
+HASH_OF_ARG(HashChar, CHAROID, BloomHashChar(PG_GETARG_CHAR(1), seed));
+
+/* What fn_extra is where the keys' collation has equality of bytes */
+static char hashes_bytes;
 
 /*
- * An error, on the first row, if these keys became text by an implicit cast.
+ * The first row of text keys: NULL or, where only the collation knows which
+ * are equal, their hasher.  An error if they became text by an implicit cast.
+ *
+ * An engine that keeps nothing in fn_extra comes here for each row.
  */
-static pg_noinline void
-CheckTextKeys(FunctionCallInfo fcinfo)
+static pg_noinline BloomHasher *
+FirstText(FunctionCallInfo fcinfo)
 {
-	static char checked;
 	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Oid			collation = PG_GET_COLLATION();
 	Oid			type = InvalidOid;
+	BloomHasher *hasher;
+	MemoryContext oldcontext;
 
 	if (aggref != NULL && aggref->args != NIL)
 		type = BloomTypeTakenForText((Node *) linitial_node(TargetEntry, aggref->args)->expr);
@@ -203,21 +225,42 @@ CheckTextKeys(FunctionCallInfo fcinfo)
 				 errdetail("Type %s may have equal values that are different texts.",
 						   format_type_be(type)),
 				 errhint("Cast the key explicitly: lower(column) to ignore case, column::text to compare exactly.")));
-	fcinfo->flinfo->fn_extra = &checked;
+
+	/* without an expression, there is no collation to be found */
+	if (!OidIsValid(collation) && fcinfo->flinfo->fn_expr == NULL)
+		collation = DEFAULT_COLLATION_OID;
+	if (BloomTextIsKeyType(collation))
+	{
+		fcinfo->flinfo->fn_extra = &hashes_bytes;
+		return NULL;
+	}
+	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	hasher = palloc(sizeof(BloomHasher));
+	BloomHasherInit(hasher, TEXTOID, collation);
+	MemoryContextSwitchTo(oldcontext);
+	fcinfo->flinfo->fn_extra = hasher;
+	return hasher;
 }
 
 static inline uint64
 HashText(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
 {
-	Oid			collation = PG_GET_COLLATION();
+	BloomHasher *hasher;
 
-	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
-		CheckTextKeys(fcinfo);
+	if (likely(fcinfo->flinfo->fn_extra == &hashes_bytes))
+		hasher = NULL;
+	else if (fcinfo->flinfo->fn_extra == NULL)
+		hasher = FirstText(fcinfo);
+	else
+		hasher = fcinfo->flinfo->fn_extra;
 
-	/* without an expression, there is no collation to be found */
-	if (unlikely(!OidIsValid(collation) && fcinfo->flinfo->fn_expr == NULL))
-		collation = DEFAULT_COLLATION_OID;
-	return BloomHashText(PG_GETARG_DATUM(1), collation, seed, key_type);
+	if (likely(hasher == NULL))
+	{
+		*key_type = BloomBuiltinKeyType(TEXTOID);
+		return BloomHashText(PG_GETARG_DATUM(1), seed);
+	}
+	*key_type = hasher->key_type;
+	return BloomHashDatum(hasher, PG_GETARG_DATUM(1), seed);
 }
 
 /* ----------------------------------------------------------------
@@ -303,6 +346,7 @@ TRANSITION_FUNCTIONS(float8, FLOAT8OID, HashFloat8);
 TRANSITION_FUNCTIONS(date, DATEOID, HashDate);
 TRANSITION_FUNCTIONS(timestamp, TIMESTAMPOID, HashTimestamp);
 TRANSITION_FUNCTIONS(timestamptz, TIMESTAMPTZOID, HashTimestamptz);
+TRANSITION_FUNCTIONS(char, CHAROID, HashChar);
 
 /* ----------------------------------------------------------------
  *							TRANSITION, ANY OTHER TYPE
@@ -354,6 +398,23 @@ Datum
 _counting_bloom_agg_trans_any(PG_FUNCTION_ARGS)
 {
 	return TransitionAny(fcinfo, FirstCountingState, BLOOM_TURN_INTO_BITS);
+}
+
+/*
+ * _counting_bloom_agg_unsized
+ *		A call without a capacity, which counters need.
+ */
+PG_FUNCTION_INFO_V1(_counting_bloom_agg_unsized);
+Datum
+_counting_bloom_agg_unsized(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("counting_bloom_agg needs a capacity"),
+			 errdetail("Only bloom_agg can size its filter by the keys."),
+			 errhint("Use counting_bloom_agg(key, capacity, fp_prob), such as counting_bloom_agg(key, 1e6, 0.01).")));
+	return (Datum) 0;
 }
 
 /* ----------------------------------------------------------------

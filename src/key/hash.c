@@ -142,9 +142,8 @@ uint64
 BloomHashVarlena(Datum key, uint64 seed)
 {
 	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = BloomHashNotZero(XXH3_64bits_withSeed(VARDATA_ANY(bytes),
-															 VARSIZE_ANY_EXHDR(bytes),
-															 seed));
+	uint64		hash = BloomHashBytes(VARDATA_ANY(bytes),
+									  VARSIZE_ANY_EXHDR(bytes), seed);
 
 	if ((Pointer) bytes != DatumGetPointer(key))
 		pfree(bytes);
@@ -164,30 +163,19 @@ TextIsCanonical(void)
 
 /*
  * BloomHashText
- *		Hash a text, and say what key type it is under this collation.
- *
- * For callers that have no place to keep a hasher.
+ *		Hash a text under a deterministic collation.
  */
 uint64
-BloomHashText(Datum key, Oid collation, uint64 seed, BloomKeyType *key_type)
+BloomHashText(Datum key, uint64 seed)
 {
-	BloomHasher hasher;
+	BloomBytes	bytes;
 
-	if (likely(BloomTextIsKeyType(collation)))
-	{
-		BloomBytes	bytes;
-
-		*key_type = BloomBuiltinKeyType(TEXTOID);
-		if (likely(TextIsCanonical()))
-			return BloomHashVarlena(key, seed);
-		bytes.copy = NULL;
-		BloomVarlenaBytes(key, &bytes);
-		BloomTextBytes(bytes.data, bytes.len, &bytes);
-		return HashAndFree(&bytes, seed);
-	}
-	BloomHasherInit(&hasher, TEXTOID, collation);
-	*key_type = hasher.key_type;
-	return BloomHashDatum(&hasher, key, seed);
+	if (likely(TextIsCanonical()))
+		return BloomHashVarlena(key, seed);
+	bytes.copy = NULL;
+	BloomVarlenaBytes(key, &bytes);
+	BloomTextBytes(bytes.data, bytes.len, &bytes);
+	return HashAndFree(&bytes, seed);
 }
 
 /*
@@ -263,9 +251,7 @@ BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed)
 		case BLOOM_KEY_UUID:
 			return BloomHashUuid(DatumGetPointer(key), seed);
 		case BLOOM_KEY_TEXT:
-			if (unlikely(!TextIsCanonical()))
-				break;
-			return BloomHashVarlena(key, seed);
+			return BloomHashText(key, seed);
 		case BLOOM_KEY_BYTEA:
 			return BloomHashVarlena(key, seed);
 		default:

@@ -53,8 +53,7 @@ extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
 
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
 extern uint64 BloomHashVarlena(Datum key, uint64 seed);
-extern uint64 BloomHashText(Datum key, Oid collation, uint64 seed,
-							BloomKeyType *key_type);
+extern uint64 BloomHashText(Datum key, uint64 seed);
 extern uint64 BloomHashNumeric(Datum key, uint64 seed);
 
 /* Zero is kept for "no hash". */
@@ -80,6 +79,12 @@ BloomHashInt32(int32 value, uint64 seed)
 {
 	value = (int32) BloomLittleEndian32((uint32) value);
 	return BloomHashNotZero(XXH3_64bits_withSeed(&value, sizeof(value), seed));
+}
+
+static inline uint64
+BloomHashChar(char value, uint64 seed)
+{
+	return BloomHashNotZero(XXH3_64bits_withSeed(&value, 1, seed));
 }
 
 static inline uint64
