@@ -788,7 +788,7 @@ _bloom_ne(PG_FUNCTION_ARGS)
  * behind the varlena header, as they are on a machine of this byte order.
  */
 static uint64
-HashArg(FunctionCallInfo fcinfo, uint64 seed)
+HashOfArg(FunctionCallInfo fcinfo, uint64 seed)
 {
 	Bloom	   *filter = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
 	uint64		hash = BloomHashBytes(VARDATA(filter),
@@ -806,7 +806,7 @@ PG_FUNCTION_INFO_V1(_bloom_hash);
 Datum
 _bloom_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_UINT32((uint32) HashArg(fcinfo, 0));
+	PG_RETURN_UINT32((uint32) HashOfArg(fcinfo, 0));
 }
 
 /*
@@ -817,7 +817,7 @@ PG_FUNCTION_INFO_V1(_bloom_hash_extended);
 Datum
 _bloom_hash_extended(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_UINT64(HashArg(fcinfo, (uint64) PG_GETARG_INT64(1)));
+	PG_RETURN_UINT64(HashOfArg(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }
 
 /* ----------------------------------------------------------------
