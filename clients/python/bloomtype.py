@@ -3,11 +3,16 @@
 Read a filter that the server made, ask it for keys, add keys, merge it with
 others, and write the bytes back:
 
-    cursor.execute("SELECT bloom_agg(url)::bytea FROM visit")
-    visited = Filter.from_bytes(cursor.fetchone()[0])
+    register(connection)                        # of psycopg 3
+    visited = connection.execute("SELECT bloom_agg(url) FROM visit").fetchone()[0]
     "https://example.org/" in visited           # False is certain
 
-    cursor.execute("SELECT %s::bytea::bloom @> 5::bigint", [bytes(other)])
+    ids = Filter(1_000_000)
+    ids.update(range(500_000))
+    connection.execute("SELECT * FROM visit WHERE %s @> id", [ids])
+
+With another driver, select filter::bytea for Filter.from_bytes, and send
+bytes(filter) as %s::bytea::bloom.
 
 Written from docs/format.md alone.  Needs the module xxhash.
 
@@ -23,6 +28,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import ipaddress
+import itertools
 import math
 import struct
 import uuid
@@ -32,7 +38,7 @@ from typing import Any, Callable, Iterable, Iterator
 
 import xxhash
 
-__all__ = ["Filter", "Key", "KeyTypeError", "best_params", "canonical"]
+__all__ = ["Filter", "Key", "KeyTypeError", "best_params", "canonical", "register"]
 __version__ = "1.0.0rc1"
 
 MASK = 2**64 - 1
@@ -273,6 +279,10 @@ def _type_of(value: Any) -> str:
     )
 
 
+# Python types that alone say the SQL type
+DIRECT = {str, int, float, bytes, bool, Decimal, uuid.UUID, dt.date, dt.timedelta}
+
+
 def _named(name: str) -> KeyType:
     encoded = name.encode("utf-8")
     if len(encoded) > 1024:
@@ -347,21 +357,39 @@ def best_params(fp_prob: float) -> tuple[int, int]:
 class Filter:
     """A set of keys that answers "certainly not" or "probably"."""
 
-    def __init__(self, capacity: int, fp_prob: float = 0.01, seed: int = 0) -> None:
+    def __init__(
+        self, capacity: int, fp_prob: float = 0.01, seed: int = 0, key_type: str | None = None
+    ) -> None:
         """An empty filter for so many distinct keys, as bloom_empty makes it."""
         bits_per_key, hashes = best_params(fp_prob)
         if capacity < 1:
             raise ValueError("capacity must be at least 1")
+        if not -(2**63) <= seed < 2**63:
+            raise ValueError("seed has 64 bits, with a sign")
         self._set_shape(max(1, -(-capacity * bits_per_key // 64)), hashes, seed, capacity, fp_prob)
+        if key_type is not None:
+            self.key_type = _resolve(key_type)[0]
 
     def _set_shape(self, words: int, hashes: int, seed: int, capacity: int, fp_prob: float) -> None:
-        if not MIN_WORDS <= words <= MAX_WORDS:
+        if words > MAX_WORDS:
             raise ValueError("a filter has at most 2**32 bits")
         self.words, self.hashes, self.seed = words, hashes, seed
         self.capacity, self.fp_prob = capacity, fp_prob
         self.key_type: KeyType | None = None
         self._keys: set[int] | None = set()
         self._bits = bytearray()
+
+    def _like(self, **changes: Any) -> Filter:
+        """Another filter of this shape, with no key."""
+        other = Filter.__new__(Filter)
+        other._set_shape(**{
+            "words": self.words, "hashes": self.hashes, "seed": self.seed,
+            "capacity": self.capacity, "fp_prob": self.fp_prob, **changes,
+        })  # fmt: skip
+        other.key_type = self.key_type
+        return other
+
+    # Reading and writing
 
     @classmethod
     def from_bytes(cls, data: bytes | memoryview) -> Filter:
@@ -376,29 +404,27 @@ class Filter:
         name, content = data[HEADER.size : name_end], data[name_end:]
         if version != VERSION or form not in (KEYS, BITS):
             raise ValueError("the version or the form is unknown")
+        if (number >= NAMED) != (type_words > 0) or type_words > MAX_TYPE_WORDS:
+            raise ValueError("the name of the key type has a wrong size")
+        if NAMED > number >= MAX_BUILTIN:
+            raise ValueError("the key type is not a built-in type")
+
+        self = cls.__new__(cls)
         if words == 0:
-            raise ValueError("a filter without a shape: it was aggregated from no rows")
+            if data != UNSIZED:
+                raise ValueError("a filter without a shape is not all zero")
+            self._set_shape(0, 0, 0, 0, 0.0)
+            return self
         if not (words <= MAX_WORDS and 1 <= hashes <= MAX_HASHES and 0 < fp_prob < 1
                 and 1 <= capacity < 2**63):  # fmt: skip
             raise ValueError("the shape is out of range")
-        if type_words > MAX_TYPE_WORDS:
-            raise ValueError("the name of the key type is too long")
-        if (count > 0 and number == 0) or (number >= NAMED) != (type_words > 0):
-            raise ValueError("the key type does not match")
-        if NAMED > number >= MAX_BUILTIN:
-            raise ValueError("the key type is not a built-in type")
+        if count > 0 and number == 0:
+            raise ValueError("there are keys, but no key type")
         if len(content) != (8 * count if form == KEYS else 8 * words):
             raise ValueError("the number of bytes does not match the header")
-
-        self = cls.__new__(cls)
         self._set_shape(words, hashes, seed, capacity, fp_prob)
         if type_words:
-            unpadded = name.rstrip(b"\0").decode("utf-8")
-            self.key_type = _named(unpadded)
-            if self.key_type.number != number:
-                raise ValueError("the number of the key type does not match its name")
-            if name[-8:] == bytes(8) or any(c < " " or c == "\x7f" for c in unpadded):
-                raise ValueError("the name of the key type is padded too much, or not printable")
+            self.key_type = _read_name(name, number)
         elif number:
             self.key_type = KeyType(number)
         if form == KEYS:
@@ -411,11 +437,6 @@ class Filter:
             if count == 0 or self._bits_set() != count:
                 raise ValueError("the number of bits set does not match")
         return self
-
-    @classmethod
-    def from_text(cls, text: str) -> Filter:
-        """The filter of its text form, base64."""
-        return cls.from_bytes(base64.b64decode("".join(text.split()), validate=True))
 
     def __bytes__(self) -> bytes:
         """The bytes that the server takes: %s::bytea::bloom."""
@@ -433,35 +454,55 @@ class Filter:
             + name + content
         )  # fmt: skip
 
-    def __str__(self) -> str:
+    @classmethod
+    def from_text(cls, text: str) -> Filter:
+        """The filter of its text form, base64."""
+        packed = "".join(text.split())
+        data = base64.b64decode(packed, validate=True)
+        if base64.b64encode(data).decode("ascii") != packed:
+            raise ValueError("it is not base64: spare bits are not zero")
+        return cls.from_bytes(data)
+
+    def to_text(self) -> str:
         """The text form, base64."""
         return base64.b64encode(bytes(self)).decode("ascii")
 
     def __repr__(self) -> str:
+        if self.words == 0:
+            return "<Filter without a shape>"
         form = "bits" if self._keys is None else "keys"
         return (
-            f"<Filter of {self.key_type or 'no'} keys in {form} form, "
-            f"about {self.cardinality():.0f} of {self.capacity}>"
+            f"<Filter of {self.key_type or 'no'} keys in {form} form, about "
+            f"{self.cardinality():.0f} of {self.capacity}, rate {self.fp_prob_now():.2g}>"
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Filter) and (
-            self._shape() == other._shape()
-            and self.key_type == other.key_type
-            and self._as_bits() == other._as_bits()
-        )
+        """As = of the server: the same bytes."""
+        return isinstance(other, Filter) and bytes(self) == bytes(other)
 
     __hash__ = None  # type: ignore[assignment]  # it can be changed
 
-    def _shape(self) -> tuple[int, int, int]:
-        return self.words, self.hashes, self.seed
+    # Keys
 
-    def _hash(self, key: Any) -> int:
+    def _hash(self, key: Any) -> tuple[KeyType, int]:
         key_type, content = canonical(key)
         if self.key_type is not None and self.key_type != key_type:
             raise KeyTypeError(f"a key of type {key_type}, where the filter holds {self.key_type}")
-        self._last_type = key_type
-        return xxhash.xxh3_64_intdigest(content, seed=self.seed & MASK) or 1
+        return key_type, xxhash.xxh3_64_intdigest(content, seed=self.seed & MASK) or 1
+
+    def _hashes(self, keys: Iterable[Any]) -> Iterator[int]:
+        """Those of keys to be added or tested; what can be done once for many is done once."""
+        digest, seed = xxhash.xxh3_64_intdigest, self.seed & MASK
+        encode: Callable[[Any], bytes] | None = None
+        python_type = None
+        for key in keys:
+            if encode is not None and type(key) is python_type:
+                yield digest(encode(key), seed=seed) or 1
+                continue
+            self._seen_type, key_hash = self._hash(key)
+            if type(key) in DIRECT:
+                python_type, encode = type(key), _resolve(_type_of(key))[1]
+            yield key_hash
 
     def _positions(self, key_hash: int) -> Iterator[int]:
         a = key_hash
@@ -469,69 +510,231 @@ class Filter:
             a = (a * MULTIPLIER + INCREMENT) & MASK
             yield a * self.words * 64 >> 64
 
+    def _set(self, hashes: Iterable[int]) -> None:
+        bits, size, rounds = self._bits, self.words * 64, range(self.hashes)
+        for a in hashes:
+            for _ in rounds:
+                a = (a * MULTIPLIER + INCREMENT) & MASK
+                position = a * size >> 64
+                bits[position >> 3] |= 1 << (position & 7)
+
     def _bits_set(self) -> int:
         return int.from_bytes(self._bits, "little").bit_count()
 
     def _as_bits(self) -> bytearray:
         if self._keys is None:
             return self._bits
-        bits = bytearray(self.words * 8)
-        for key_hash in self._keys:
-            for position in self._positions(key_hash):
-                bits[position >> 3] |= 1 << (position & 7)
-        return bits
+        bits = self._like()
+        bits._bits = bytearray(self.words * 8)
+        bits._set(self._keys)
+        return bits._bits
 
-    def __contains__(self, key: Any) -> bool:
-        """Is the key possibly in the filter?  False is certain."""
-        key_hash = self._hash(key)
+    def _test(self, key_hash: int) -> bool:
         if self._keys is not None:
             return key_hash in self._keys
         return all(self._bits[p >> 3] >> (p & 7) & 1 for p in self._positions(key_hash))
 
+    def __contains__(self, key: Any) -> bool:
+        """Is the key possibly in the filter?  False is certain."""
+        return self._test(self._hash(key)[1])
+
+    def missing(self, keys: Iterable[Any]) -> list[Any]:
+        """Those keys that are certainly not in the filter, in their order."""
+        keys = list(keys)
+        return [key for key, key_hash in zip(keys, self._hashes(keys)) if not self._test(key_hash)]
+
     def add(self, key: Any) -> None:
         """Add a key.  The first one decides on the type of all."""
-        key_hash = self._hash(key)
-        self.key_type = self._last_type
-        if self._keys is None:
-            for position in self._positions(key_hash):
-                self._bits[position >> 3] |= 1 << (position & 7)
-            return
-        self._keys.add(key_hash)
-        self._settle()
+        self.update((key,))
 
     def update(self, keys: Iterable[Any]) -> None:
-        """Add all keys."""
-        for key in keys:
-            self.add(key)
+        """Add all keys; None is none, as in SQL."""
+        if self.words == 0:
+            raise ValueError("a filter without a shape takes no keys")
+        for key_hash in (hashes := self._hashes(key for key in keys if key is not None)):
+            self.key_type = self.key_type or self._seen_type
+            if self._keys is not None:
+                self._keys.add(key_hash)
+                if len(self._keys) < self.words:
+                    continue
+                self._settle()
+                self._set(hashes)
+            else:
+                self._set(itertools.chain((key_hash,), hashes))
 
     def _settle(self) -> None:
         """Turn into bits, when there are too many keys for a list."""
-        if self._keys is not None and len(self._keys) >= self.words:
+        if self._keys is not None and self._keys and len(self._keys) >= self.words:
             self._bits, self._keys = self._as_bits(), None
 
-    def __or__(self, other: Filter) -> Filter:
-        """The filter of the keys of both.  ValueError: they have different shapes."""
-        if self._shape() != other._shape():
+    # Filters as sets
+
+    def _combination(self, other: Filter) -> Filter:
+        """Without keys yet.  ValueError: they have different shapes."""
+        if (self.words, self.hashes, self.seed) != (other.words, other.hashes, other.seed):
             raise ValueError("filters of different shapes cannot be combined")
         if self.key_type and other.key_type and self.key_type != other.key_type:
             raise KeyTypeError(f"filters of {self.key_type} and of {other.key_type}")
-        both = Filter.__new__(Filter)
-        both._set_shape(*self._shape(), max(self.capacity, other.capacity),
-                        max(self.fp_prob, other.fp_prob))  # fmt: skip
+        # the larger capacity, with its rate
+        capacity, fp_prob = max((self.capacity, self.fp_prob), (other.capacity, other.fp_prob))
+        both = self._like(capacity=capacity, fp_prob=fp_prob)
         both.key_type = self.key_type or other.key_type
+        return both
+
+    def copy(self) -> Filter:
+        """The same filter, to be changed."""
+        return self | self
+
+    def __or__(self, other: Filter) -> Filter:
+        """The union: the filter of the keys of both."""
+        if other.words == 0 or self.words == 0:
+            return Filter.from_bytes(bytes(other if self.words == 0 else self))
+        both = self._combination(other)
         if self._keys is not None and other._keys is not None:
             both._keys = self._keys | other._keys
             both._settle()
         else:
-            both._keys = None
-            both._bits = bytearray(a | b for a, b in zip(self._as_bits(), other._as_bits()))
+            both._keys, both._bits = None, _combine(self._as_bits(), other._as_bits(), int.__or__)
+        return both
+
+    def __and__(self, other: Filter) -> Filter:
+        """The intersection: at least the keys that are in both, so its rate is higher."""
+        if self.words == 0 or other.words == 0:
+            return Filter.from_bytes(UNSIZED)
+        both = self._combination(other)
+        if self.key_type is None or other.key_type is None:
+            both.key_type = None
+        elif self._keys is not None:
+            both._keys = {key_hash for key_hash in self._keys if other._test(key_hash)}
+        elif other._keys is not None:
+            both._keys = {key_hash for key_hash in other._keys if self._test(key_hash)}
+        else:
+            bits = _combine(self._bits, other._bits, int.__and__)
+            if any(bits):
+                both._keys, both._bits = None, bits
         return both
 
     def cardinality(self) -> float:
         """About how many distinct keys were added; exact in keys form."""
         if self._keys is not None:
             return len(self._keys)
-        bits, bits_set = self.words * 64, self._bits_set()
-        if bits_set == bits:
-            return math.inf
-        return -bits / self.hashes * math.log1p(-bits_set / bits)
+        return _estimate(self.words * 64, self.hashes, self._bits_set())
+
+    def fp_prob_now(self) -> float:
+        """The rate of false positives with the keys that are in it now."""
+        if self._keys is not None:
+            return len(self._keys) / 2**64
+        return (self._bits_set() / (self.words * 64)) ** self.hashes
+
+    def fit(self, fp_prob: float) -> Filter:
+        """A copy with no more bits than its keys need for a rate, as bloom_fit makes it."""
+        bits_per_key, hashes = best_params(fp_prob)
+        if self._keys is not None:
+            capacity = max(len(self._keys), 1)
+            words = max(1, -(-capacity * bits_per_key // 64))
+            if words >= self.words:
+                return self.copy()
+            fitted = self._like(words=words, hashes=hashes, capacity=capacity, fp_prob=fp_prob)
+            fitted._keys = set(self._keys)
+            fitted._settle()
+            return fitted
+        fill = self._bits_set() / (self.words * 64)
+        # the largest factor that can do; a tenth more, in case chance helps
+        most = 1.0 if fill == 1 else math.log1p(
+            -(min(1.1 * fp_prob, 0.99) ** (1 / self.hashes))) / math.log(1 - fill)  # fmt: skip
+        for factor in range(int(min(most, self.words)), 1, -1):
+            if self.words % factor:
+                continue
+            fitted = self._folded(factor)
+            if fitted.fp_prob_now() <= fp_prob:
+                size = fitted.words * 64
+                fitted.fp_prob = fp_prob
+                fitted.capacity = max(
+                    1, int(_estimate(size, self.hashes, fp_prob ** (1 / self.hashes) * size)))
+                return fitted
+        return self.copy()
+
+    def _folded(self, factor: int) -> Filter:
+        """In bits form, with so many bits in each of the result's."""
+        folded = self._like(words=self.words // factor)
+        folded._keys, folded._bits = None, bytearray(folded.words * 8)
+        for i, byte in enumerate(self._bits):
+            while byte:
+                position = (8 * i + (byte & -byte).bit_length() - 1) // factor
+                folded._bits[position >> 3] |= 1 << (position & 7)
+                byte &= byte - 1
+        return folded
+
+
+UNSIZED = HEADER.pack(VERSION, KEYS, 0, 0, 0, 0, 0, 0, 0.0, 0)
+
+
+def _read_name(name: bytes, number: int) -> KeyType:
+    """The key type of this name, which is padded with zeros."""
+    unpadded = name.rstrip(b"\0").decode("utf-8")
+    if name[-8:] == bytes(8) or any(c < " " or c == "\x7f" for c in unpadded):
+        raise ValueError("the name of the key type is padded too much, or not printable")
+    key_type = _named(unpadded)
+    if key_type.number != number:
+        raise ValueError("the number of the key type does not match its name")
+    return key_type
+
+
+def _combine(a: bytearray, b: bytearray, operator: Callable[[int, int], int]) -> bytearray:
+    result = operator(int.from_bytes(a, "little"), int.from_bytes(b, "little"))
+    return bytearray(result.to_bytes(len(a), "little"))
+
+
+def _estimate(bits: int, hashes: int, bits_set: float) -> float:
+    """How many keys set so many bits."""
+    return -bits / hashes * math.log1p(-min(bits_set, bits - 1) / bits)
+
+
+# ----------------------------------------------------------------
+# psycopg 3
+# ----------------------------------------------------------------
+
+
+def register(connection: Any, info: Any = None) -> None:
+    """From now on, a bloom is a Filter on this connection of psycopg 3.
+
+    For an AsyncConnection, give the type as well:
+
+        register(connection, await TypeInfo.fetch(connection, "bloom"))
+    """
+    from psycopg.adapt import Dumper, Loader
+    from psycopg.pq import Format
+    from psycopg.types import TypeInfo
+
+    info = info or TypeInfo.fetch(connection, "bloom")
+    if info is None:
+        raise LookupError("this database has no type bloom: CREATE EXTENSION bloomtype")
+
+    class TextLoader(Loader):
+        def load(self, data: Any) -> Filter:
+            return Filter.from_text(bytes(data).decode("ascii"))
+
+    class BinaryLoader(Loader):
+        format = Format.BINARY
+
+        def load(self, data: Any) -> Filter:
+            return Filter.from_bytes(data)
+
+    class TextDumper(Dumper):
+        oid = info.oid
+
+        def dump(self, obj: Filter) -> bytes:
+            return obj.to_text().encode("ascii")
+
+    class BinaryDumper(Dumper):
+        oid = info.oid
+        format = Format.BINARY
+
+        def dump(self, obj: Filter) -> bytes:
+            return bytes(obj)
+
+    info.register(connection)
+    for loader in (TextLoader, BinaryLoader):
+        connection.adapters.register_loader(info.oid, loader)
+    for dumper in (TextDumper, BinaryDumper):
+        connection.adapters.register_dumper(Filter, dumper)

@@ -2,17 +2,18 @@
 
     python3 test_bloomtype.py           all that is possible here
 
-Without a server (by PGHOST and so on) and psycopg2, only the vectors are
-tested.  Prints lines of the Test Anything Protocol.
+Without a server (by PGHOST and so on), psycopg2 and psycopg 3, only the vectors
+are tested.  Prints lines of the Test Anything Protocol.
 """
 
 from __future__ import annotations
 
 import ast
 import datetime as dt
-import gzip
+import importlib.util
 import ipaddress
 import json
+import math
 import os
 import re
 import sys
@@ -91,41 +92,91 @@ def hex_hash(content: bytes, seed: str) -> str:
     return f"{xxhash.xxh3_64_intdigest(content, seed=int(seed) % 2**64) or 1:016x}"
 
 
+def key_of(vector: dict):
+    """The key of a vector; None, if it is of a type that is not known here."""
+    if vector["type"] == "golden_pair":
+        number, text = vector["key"][1:-1].split(",")
+        return int(number), text
+    convert = BYTES_OF_TEXT.get(vector["type"])
+    return convert and convert(vector["key"])
+
+
 def golden_filters() -> None:
     for v in VECTORS["filters"]:
-        if v["bits"] == 0:
-            continue  # without a shape
-        filter = Filter.from_bytes(bytes.fromhex(v["bytes"]))
-        check(bytes(filter).hex() == v["bytes"], f"read and written: {v['sql']}")
+        data = bytes.fromhex(v["bytes"])
+        filter = Filter.from_bytes(data)
+        name = v["sql"] or f"a filter that is only read ({v['form']} form)"
+        check(bytes(filter) == data and Filter.from_text(filter.to_text()) == filter
+              and len(str(filter)) < 150, f"read and written: {name}")  # fmt: skip
+        tests = [(k, True) for k in v["keys"]] + [(k, k["contains"]) for k in v["others"]]
+        tests = [(key_of(k), contains) for k, contains in tests if key_of(k) is not None]
+        check(all((key in filter) == contains for key, contains in tests)
+              and filter.missing(k for k, _ in tests) == [k for k, contains in tests if not contains],
+              f"tested: {len(tests)} keys")  # fmt: skip
+        if v["sql"] and "bloom_shape" not in v["sql"] and v["bits"] and len(tests) >= len(v["keys"]):
+            made = Filter(int(v["capacity"]), v["fp_prob"], int(v["seed"]))
+            one_by_one = Filter(int(v["capacity"]), v["fp_prob"], int(v["seed"]))
+            made.update([key_of(k) for k in v["keys"]] * 2)
+            for k in v["keys"]:
+                one_by_one.add(key_of(k))
+            check(bytes(made) == data == bytes(one_by_one), "made, at once and one by one")
     read = []
-    for v in VECTORS["malformed"]:
+    for v in VECTORS["malformed"] + VECTORS["counting"]:
         try:
             Filter.from_bytes(bytes.fromhex(v["bytes"]))
             read.append(v)
         except ValueError:
             pass
-    check(not read, "malformed bytes are refused", *read)
+    for v in VECTORS["malformed_text"]:
+        try:
+            Filter.from_text(v["text"])
+            read.append(v)
+        except ValueError:
+            pass
+    check(not read, "malformed bytes and texts are refused, and counting filters", *read)
+    check(all(-(-int(v["capacity"]) * best_params(v["fp_prob"])[0] // 64) * 64 == v["bits"]
+              and best_params(v["fp_prob"])[1] == v["hashes"] for v in VECTORS["sizes"]), "sizes")  # fmt: skip
+
+
+def filter_of(keys, capacity: int = 1000, fp_prob: float = 0.01, seed: int = 0) -> Filter:
+    filter = Filter(capacity, fp_prob, seed)
+    filter.update(keys)
+    return filter
 
 
 def alone() -> None:
     golden_hashes()
     golden_filters()
-    f = Filter(1000)
-    f.update(range(1000))
+    f = filter_of(range(1000))
     check(all(i in f for i in range(1000)), "a filter never denies a key that was added")
-    g = Filter(1000)
-    g.update(range(500, 1500))
-    check(all(i in (f | g) for i in range(1500)), "a union has the keys of both")
-    check(Filter.from_text(str(f)) == f, "the text form")
+    g = filter_of(range(500, 1500))
+    check((f | g) == filter_of(range(1500)), "a union has the keys of both")
+    check(not (f & g).missing(range(500, 1000)) and len((f & g).missing(range(3000, 4000))) > 950,
+          "an intersection has those that are in both")  # fmt: skip
+    few = filter_of(range(990, 1010))
+    check((few & g) == few and (few | f) == (f | few) and (few & f) == (f & few)
+          == filter_of(i for i in range(990, 1010) if i in f), "in keys form it is exact")  # fmt: skip
+    check((filter_of([1], 1001, 0.0095) | few).fp_prob == 0.0095 and (few | filter_of([1], 1001, 0.0095)).capacity == 1001,
+          "the larger capacity, with its rate")  # fmt: skip
+    strangers = 1000 - len(f.missing(range(10000, 11000)))
+    check(abs(f.fp_prob_now() - 0.0094) < 0.002 and strangers < 10 + 5 * 10**0.5, "the rate now")
+    large = filter_of(range(1000), 64 * 1000)
+    bits = filter_of(range(1100), 64 * 1000, 0.01)
+    check(large.fit(0.01) == f, "in keys form, a fitted filter is the one for its keys")
+    check(bits.fit(0.01).words < bits.words / 20 and not bits.fit(0.01).missing(range(1100))
+          and bits.fit(0.01).fp_prob_now() <= 0.01, "in bits form it is folded")  # fmt: skip
+    check(f.fit(0.000001) == f and f.copy() == f and f.copy() is not f, "or unchanged")
+    mixed = Filter(1000)
+    mixed.add("a")
+    raises(KeyTypeError, lambda: mixed.update(["b", 1]), "keys of two types at once")
     raises(KeyTypeError, lambda: "text" in f, "a key of another type")
     raises(ValueError, lambda: f | Filter(2000), "a union of different shapes")
+    raises(KeyTypeError, lambda: filter_of("a") & f, "an intersection of different key types")
+    raises(KeyTypeError, lambda: Filter(10, key_type="text").add(1), "a key type from the beginning")
     raises(ValueError, lambda: Filter.from_bytes(bytes(f)[:-1]), "a byte less")
-    data = bytearray(bytes(f))
-    data[-1] ^= 1
-    raises(ValueError, lambda: Filter.from_bytes(data), "other bits")
-    data = bytearray(bytes(f))
-    data[0] = 2
-    raises(ValueError, lambda: Filter.from_bytes(data), "another version")
+    unsized = Filter.from_bytes(bytes.fromhex(VECTORS["filters"][0]["bytes"]))
+    check((unsized | f) == f == (f | unsized) and (unsized & f) == unsized and 1 not in unsized, "without a shape")
+    raises(ValueError, lambda: unsized.add(1), "it takes no keys")
 
 
 # ----------------------------------------------------------------
@@ -219,42 +270,79 @@ def against_server() -> None:
     ]  # fmt: skip
     check(not different, "best_params", different[:5])
 
-    urls = gzip.open(TOP / "examples" / "data" / "homepages.txt.gz", "rt", encoding="utf-8")
-    visited = urls.read().splitlines()
-    distinct = sorted(set(visited))
-    check(len(distinct) == 24902, "24,902 real URLs")
-    for capacity, form in ((24902, "bits"), (10**7, "keys")):
-        ours = Filter(capacity, 0.001)
-        ours.update(visited)
-        theirs = query("SELECT bloom_agg(u, %s, 0.001)::bytea FROM unnest(%s) AS u", capacity, visited)
-        check(bytes(ours) == theirs, f"the filter of them is the server's, bit for bit ({form} form)")
-        read = Filter.from_bytes(theirs)
-        check(all(url in read for url in distinct), "ours finds them in the server's")
-        check(query("SELECT bool_and(f @> u) FROM (SELECT %s::bytea::bloom AS f) AS s, unnest(%s) AS u",
-                    psycopg2.Binary(bytes(ours)), distinct),
-              "the server finds them in ours")  # fmt: skip
-        strangers = [url + "?" for url in distinct]
-        server_says = query("SELECT array_agg(f @> u) FROM (SELECT %s::bytea::bloom AS f) AS s, "
-                            "unnest(%s) WITH ORDINALITY AS t (u, i)",
-                            psycopg2.Binary(bytes(ours)), strangers)  # fmt: skip
-        check(server_says == [url in ours for url in strangers], "both say the same of other URLs")
-    half = len(visited) // 2
-    left, right = Filter(24902), Filter(24902)
-    left.update(visited[:half])
-    right.update(visited[half:])
-    check(bytes(left | right) == query("SELECT bloom_agg(u, 24902, 0.01)::bytea FROM unnest(%s) AS u", visited),
-          "a union of ours is the server's filter of all")  # fmt: skip
+    for keys, others in ((1000, 30), (10, 30), (200, 10**4), (3000, 10**4)):
+        left, right = filter_of(range(keys), others), filter_of(range(keys // 2, 2 * keys), others)
+        for operator, ours in (("|", left | right), ("&", left & right)):
+            check(bytes(ours) == query(f"SELECT (%s::bytea::bloom {operator} %s::bytea::bloom)::bytea",
+                                       bytes(left), bytes(right)), f"{operator} of {keys} keys")  # fmt: skip
+        for rate in (0.1, 0.01, 0.001):
+            check(bytes(left.fit(rate)) == query("SELECT bloom_fit(%s::bytea::bloom, %s)::bytea", bytes(left), rate),
+                  f"fit of {keys} keys in a filter of {others} to {rate}")  # fmt: skip
+        rate, estimate = left.fp_prob_now(), left.cardinality()
+        cursor.execute("SELECT bloom_fp_prob(f), bloom_cardinality(f) FROM (SELECT %s::bytea::bloom AS f) AS s", (bytes(left),))
+        server = cursor.fetchone()
+        check(math.isclose(server[0], rate, rel_tol=1e-9) and abs(server[1] - estimate) <= 1, "rate and estimate", server, rate)
+
+
+def from_server(folder: Path) -> None:
+    """What a server made and says: test/tap/036_clients.pl."""
+    urls = (folder / "urls").read_text(encoding="utf-8").splitlines()
+    for file in sorted(folder.glob("*.bloom")):
+        theirs = Filter.from_bytes(file.read_bytes())
+        ours = filter_of(urls, theirs.capacity, theirs.fp_prob, theirs.seed)
+        check(bytes(ours) == file.read_bytes(), f"{file.name}: the filter of {len(urls)} keys, byte for byte")
+        check(not theirs.missing(urls), "all of them are in the server's")
+        check((filter_of(urls[::2], ours.capacity, ours.fp_prob, ours.seed)
+               | filter_of(urls[1::2], ours.capacity, ours.fp_prob, ours.seed)) == theirs,
+              "and it is the union of ours for its halves")  # fmt: skip
+    wrong = []
+    for line in (folder / "verdicts").read_text().splitlines():
+        verdict, name = line.split(" ", 1)
+        try:
+            Filter.from_bytes(Path(name).read_bytes())
+            ours = "accepted"
+        except ValueError:
+            ours = "refused"
+        if verdict != ours:
+            wrong.append(line)
+    check(not wrong, "the server's verdicts", *wrong)
+
+
+def with_psycopg() -> None:
+    import psycopg
+
+    from bloomtype import register
+
+    with psycopg.connect("", autocommit=True) as connection:
+        register(connection)
+        f = filter_of(["a", "b"])
+        for binary in (False, True):
+            cursor = connection.cursor(binary=binary)
+            row = cursor.execute("SELECT bloom_agg(k, 1000, 0.01), NULL::bloom FROM unnest('{a,b}'::text[]) AS k").fetchone()
+            check(row == (f, None), "psycopg 3: a column")
+            row = cursor.execute("SELECT %s @> 'a', %t @> 'c', %b = %s", (f, f, f, f)).fetchone()
+            check(row == (True, False, True), "parameters, as text and binary")
+            row = cursor.execute("SELECT f, ARRAY[f, NULL] FROM unnest(%s) AS f", ([f, filter_of("c")],)).fetchall()
+            check(row == [(x, [x, None]) for x in (f, filter_of("c"))], "arrays")
+        connection.execute("CREATE TEMPORARY TABLE filters (f bloom)")
+        with connection.cursor().copy("COPY filters FROM STDIN (FORMAT binary)") as copy:
+            copy.set_types(["bloom"])
+            copy.write_row([f])
+        check(connection.execute("SELECT f FROM filters").fetchone() == (f,), "COPY")
+
+
+
+def has_module(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
 
 
 alone()
-try:
-    import psycopg2  # noqa: F401
-    can_connect = "PGHOST" in os.environ
-except ImportError:
-    can_connect = False
-if can_connect:
-    against_server()
-else:
-    print("# no server by PGHOST, or no psycopg2: golden vectors only")
+if "BLOOMTYPE_SERVER" in os.environ:
+    from_server(Path(os.environ["BLOOMTYPE_SERVER"]))
+for module, tests in (("psycopg2", against_server), ("psycopg", with_psycopg)):
+    if "PGHOST" in os.environ and has_module(module):
+        tests()
+    else:
+        print(f"# no server by PGHOST, or no module {module}: not tested against it")
 print(f"1..{number}")
 sys.exit(failures > 0)

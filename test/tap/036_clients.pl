@@ -19,6 +19,9 @@ my $top = getcwd();
 # Debian's own, which sees Debian's modules
 my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
 
+# It does without the drivers, and then tests less.
+my $modules = $ENV{BLOOMTYPE_ALL_CLIENTS} ? 'xxhash, psycopg2, psycopg' : 'xxhash';
+
 # Name, what must succeed if the tool-chain is there, the test.  All of them are
 # shell commands, which run in $top.  A test finds in the folder BLOOMTYPE_SERVER
 #
@@ -29,7 +32,7 @@ my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
 #
 # and the server by PGHOST and so on.
 my @clients = (
-	[ 'Python', "$python -c 'import xxhash'", "$python clients/python/test_bloomtype.py" ],
+	[ 'Python', "$python -c 'import $modules'", "$python clients/python/test_bloomtype.py" ],
 	[ 'JavaScript', 'node -e 1', 'node clients/js/test.js' ],
 	# go and cargo keep what they compile in the folder, since the user may have no home
 	[ 'Go', 'go version', 'cd clients/go && export GOCACHE=$BLOOMTYPE_SERVER/go && go vet . && go test -count=1 -v .' ],
