@@ -314,7 +314,8 @@ BloomUnion(const Bloom *a, const Bloom *b)
 	if (!BloomHasShape(b))
 		return a;
 
-	if (BloomIsKeys(a) && BloomIsBits(b))
+	/* into bits, if there are any; into one that has a key type */
+	if (BloomIsKeys(a) && (BloomIsBits(b) || a->key_type == 0))
 	{
 		const Bloom *swap = a;
 
