@@ -504,6 +504,26 @@ func TestURLs(t *testing.T) {
 	t.Logf("%d URLs, %d filters", len(urls), len(files))
 }
 
+// Lines of two filters, their union and their intersection.
+func TestCombined(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(string(server(t, "combined"))), "\n")
+	for _, line := range lines {
+		var f [4]*Filter
+		for i, field := range strings.Fields(line) {
+			var err error
+			if f[i], err = FromBytes(unhex(t, field)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, combine := range []func(a, b *Filter) (*Filter, error){Union, Intersect} {
+			if got, err := combine(f[0], f[1]); err != nil || !got.Equal(f[2+i]) {
+				t.Error(line, got, err)
+			}
+		}
+	}
+	t.Logf("%d pairs", len(lines))
+}
+
 func ExampleFilter_Contains() {
 	b, _ := NewBuilder(Options{Capacity: 1000, FPProb: 0.001})
 	b.Add(Text("https://example.org/"))

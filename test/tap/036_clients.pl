@@ -27,6 +27,8 @@ my $modules = $ENV{BLOOMTYPE_ALL_CLIENTS} ? 'xxhash, psycopg2, psycopg' : 'xxhas
 #
 #	urls		keys of type text, one a line
 #	*.bloom		the bytes of filters of these keys, made with a capacity
+#	combined	lines of two filters, their union and their intersection, each in
+#				hexadecimal
 #	verdicts	lines of "accepted FILE" and "refused FILE": does the server take
 #				the bytes in this file for a bloom?
 #
@@ -73,6 +75,24 @@ my %filters = (
 	'seed.bloom' => 'bloom_agg(url, bloom_empty(20000, 0.0003, -5000000000))',
 );
 write_bytes($_, $node->safe_psql('postgres', "SELECT encode(($filters{$_})::bytea, 'hex') FROM url")) for sort keys %filters;
+
+# Of one shape: of no key, of some, in keys and in bits form, of a capacity
+# nearby, with and without a key type; and the filter without a shape.
+my $combined = $node->safe_psql('postgres', q{
+	CREATE TABLE part AS
+	SELECT capacity / 20 AS shape, bloom_add_all(bloom_empty(capacity, 0.011 - capacity * 1e-6, -3, key_type),
+		array(SELECT generate_series(first, last))) AS f
+	FROM unnest('{10,11,1000,1001}'::int[]) AS capacity,
+		(VALUES (1, 0, NULL), (1, 0, regtype 'int4'), (1, 1, NULL), (1, 30, NULL), (5000, 5030, NULL), (20, 400, NULL), (300, 2000, NULL)) AS r (first, last, key_type)
+	UNION ALL
+	SELECT shape, (SELECT bloom_agg(i) FROM generate_series(1, 0) AS i) FROM (VALUES (0), (50)) AS s (shape);
+	SELECT encode(a.f::bytea, 'hex'), encode(b.f::bytea, 'hex'), encode((a.f | b.f)::bytea, 'hex'), encode((a.f & b.f)::bytea, 'hex')
+	FROM part AS a JOIN part AS b USING (shape)});
+$combined =~ tr/|/ /;
+cmp_ok(scalar(split /\n/, $combined), '>', 400, 'pairs of filters');
+open my $pairs, '>', "$folder/combined" or die;
+print $pairs "$combined\n";
+close $pairs or die;
 
 # What the server says of the bytes that its fuzzer has found.
 $node->safe_psql('postgres', q{

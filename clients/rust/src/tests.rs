@@ -479,6 +479,21 @@ fn verdicts() {
     }
 }
 
+/// Lines of two filters, their union and their intersection.
+#[test]
+fn combined() {
+    let lines = match server("combined") {
+        Some(lines) => String::from_utf8(lines).unwrap(),
+        None => return,
+    };
+    for line in lines.lines() {
+        let read = |field| Filter::try_from(&unhex(field)[..]).unwrap();
+        let f: Vec<Filter> = line.split(' ').map(read).collect();
+        assert_eq!(f[0].union(&f[1]).as_ref(), Ok(&f[2]), "{line}");
+        assert_eq!(f[0].intersect(&f[1]).as_ref(), Ok(&f[3]), "{line}");
+    }
+}
+
 /// Each of the server's filters has the URLs, and is what is built of them here.
 #[test]
 fn urls() {

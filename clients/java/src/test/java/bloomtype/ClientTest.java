@@ -77,6 +77,7 @@ public final class ClientTest {
         test("a builder goes on", ClientTest::builders);
         if (System.getenv("BLOOMTYPE_SERVER") != null) {
             test("the server's verdicts", ClientTest::verdicts);
+            test("the server's unions and intersections", ClientTest::combined);
             test("the server's filters", ClientTest::urls);
         }
         System.out.println("1.." + tests);
@@ -435,6 +436,19 @@ public final class ClientTest {
             check(accepted == verdict[0].equals("accepted"), line);
         }
         check(!lines.isEmpty(), "no verdicts");
+    }
+
+    /** Lines of two filters, their union and their intersection. */
+    private static void combined() throws IOException {
+        List<String> lines = Files.readAllLines(Path.of(System.getenv("BLOOMTYPE_SERVER"), "combined"));
+        for (String line : lines) {
+            BloomFilter[] f = Arrays.stream(line.split(" "))
+                    .map(hex -> BloomFilter.fromBytes(HexFormat.of().parseHex(hex)))
+                    .toArray(BloomFilter[]::new);
+            check(f[0].union(f[1]).equals(f[2]), "union: " + line);
+            check(f[0].intersect(f[1]).equals(f[3]), "intersection: " + line);
+        }
+        check(!lines.isEmpty(), "no pairs");
     }
 
     /** Each of the server's filters has the URLs, and is what is built of them here. */
