@@ -301,10 +301,13 @@ SELECT count(*) FROM (SELECT k, row FROM distinct_clicks UNION ALL SELECT id, ro
 SELECT count(*) FROM (SELECT bloom_distinct(id) AS k, row FROM clicks UNION SELECT id, row FROM parts) AS u WHERE row > 10000;
 SELECT count(*) FROM (SELECT * FROM (SELECT bloom_distinct(id) AS k, row FROM clicks EXCEPT SELECT id, row FROM parts) AS v UNION SELECT 1, 1) AS u WHERE row > 10000;
 SELECT count(*) FROM (SELECT bloom_distinct(id) AS k, row_number() OVER (ORDER BY row) AS n FROM clicks) AS d WHERE n <= 10;
+CREATE VIEW barrier WITH (security_barrier) AS SELECT bloom_distinct(id) AS k, row FROM clicks UNION ALL SELECT bloom_distinct(id), row FROM clicks;
+SELECT count(*) FROM barrier WHERE row > 10000;
 -- the planner's own, to look for the minimum in an index
 SELECT min(row), max(row) FROM (SELECT bloom_distinct(id) AS k, row FROM clicks UNION ALL SELECT id, row FROM clicks) AS u;
 CREATE FUNCTION distinct_rows() RETURNS TABLE (k bigint, number int) LANGUAGE sql STABLE AS 'SELECT bloom_distinct(id), row FROM clicks';
 SELECT count(*) FROM distinct_rows() AS d WHERE d.number > 10000;
+SELECT count(*) FROM (SELECT k, number FROM distinct_rows() UNION ALL SELECT id, row FROM clicks) AS u WHERE number > 10000;
 -- without UNION ALL it has none
 SELECT min(row), max(row) BETWEEN 19990 AND 20000 AS max FROM distinct_clicks;
 SELECT count(*) FROM distinct_rows();

@@ -255,9 +255,46 @@ IsSetOperation(Query *query)
 /* A query, and the support function, to look at its conditions */
 typedef struct Conditions
 {
-	Query	   *query;
+	PlannerInfo *root;
 	Oid			support;
 } Conditions;
+
+/*
+ * Does a call evaluate this column of a subquery, or none of them?
+ *
+ * The arms of UNION ALL are where the planner has put them: there, functions
+ * of SQL have become subqueries, and subqueries are gone.
+ */
+static bool
+IsResultOrOther(Conditions *conditions, Index relid, AttrNumber column)
+{
+	CallSearch	search = {conditions->support, true};
+	RangeTblEntry *rte = rt_fetch(relid, conditions->root->parse->rtable);
+	TargetEntry *tle;
+	ListCell   *lc;
+
+	if (rte->rtekind != RTE_SUBQUERY)
+		return true;
+	if (rte->inh)
+	{
+		foreach(lc, conditions->root->append_rel_list)
+		{
+			AppendRelInfo *arm = lfirst(lc);
+
+			if (arm->parent_relid == relid &&
+				!IsResultOrOther(conditions, arm->child_relid, InvalidAttrNumber))
+				return false;
+		}
+		return true;
+	}
+	if (rte->subquery == NULL)
+		return false;
+	if (!HasCall((Node *) rte->subquery, &search))
+		return true;
+	tle = get_tle_by_resno(rte->subquery->targetList, column);
+	return rte->subquery->setOperations == NULL && tle != NULL &&
+		IsCall((Node *) tle->expr, conditions->support);
+}
 
 /*
  * Is there a condition on a column of a subquery with a call, that is not the
@@ -273,14 +310,10 @@ MayBePushedDown(Node *node, void *context)
 	if (IsA(node, Var))
 	{
 		Var		   *var = (Var *) node;
-		CallSearch	search = {conditions->support, true};
-		RangeTblEntry *rte;
-		TargetEntry *tle;
 
 		if (var->varlevelsup > 0 || IS_SPECIAL_VARNO(var->varno))
 			return true;
-		rte = rt_fetch(var->varno, conditions->query->rtable);
-		switch (rte->rtekind)
+		switch (rt_fetch(var->varno, conditions->root->parse->rtable)->rtekind)
 		{
 			case RTE_RELATION:
 			case RTE_FUNCTION:
@@ -290,16 +323,7 @@ MayBePushedDown(Node *node, void *context)
 			case RTE_NAMEDTUPLESTORE:
 				return false;
 			case RTE_SUBQUERY:
-				if (rte->subquery == NULL)
-					return true;
-				if (!HasCall((Node *) rte->subquery, &search))
-					return false;
-				if (rte->inh || rte->subquery->setOperations != NULL)
-					return true;
-				tle = get_tle_by_resno(rte->subquery->targetList,
-									   var->varattno);
-				return tle == NULL ||
-					!IsCall((Node *) tle->expr, conditions->support);
+				return !IsResultOrOther(conditions, var->varno, var->varattno);
 			default:
 				return true;
 		}
@@ -317,7 +341,7 @@ CheckOuterQueries(PlannerInfo *root, Oid support)
 {
 	for (PlannerInfo *outer; (outer = root->parent_root) != NULL; root = outer)
 	{
-		Conditions	conditions = {outer->parse, support};
+		Conditions	conditions = {outer, support};
 
 		/* nothing is pushed past these */
 		if (root->parse->limitCount != NULL || root->parse->limitOffset != NULL)

@@ -26,6 +26,7 @@ import collections
 import io
 import os
 import random
+import re
 import sys
 
 import psycopg2
@@ -135,6 +136,9 @@ QUESTIONS = [
     question('full join', 'SELECT count(k), count(d.id) FROM {s} FULL JOIN dim AS d ON d.id = s.k', integer=True),
     question('join by USING', 'SELECT count(*) FROM (SELECT k AS id FROM {s}) AS x JOIN dim USING (id) WHERE id = 5', integer=True),
     question('cross join', 'SELECT count(*) FROM {s}, (SELECT FROM dim LIMIT 3) AS d'),
+    question('rescan', 'SELECT id, (SELECT count(*) FROM {s} WHERE odd(k) OR d.ad = 1) FROM dim AS d'),
+    question('rescan of any', 'SELECT id FROM dim AS d WHERE d.id + 0 * d.ad <> ALL (SELECT k + d.ad * 0 FROM {s} WHERE k IS NOT NULL)', integer=True),
+    question('lateral rescan', 'SELECT d.id, l.n FROM dim AS d, LATERAL (SELECT count(*) AS n FROM {s} WHERE odd(k) OR d.ad = 1) AS l'),
     question('lateral', 'SELECT count(*) FROM {s}, LATERAL (SELECT FROM dim AS d WHERE d.id = s.k OFFSET 0) AS l', integer=True),
     question('exists', 'SELECT count(*) FROM dim AS d WHERE EXISTS (SELECT FROM {s} WHERE s.k = d.id)', integer=True),
     question('not exists', 'SELECT count(*) FROM dim AS d WHERE NOT EXISTS (SELECT FROM {s} WHERE s.k = d.id)', integer=True),
@@ -176,8 +180,19 @@ QUESTIONS = [
 ]
 
 # How a query gets its rows: the text before it, FROM's item {name}, and whether conditions stay outside
-WAYS = ['subquery', 'subquery', 'subquery', 'offset', 'with', 'with not materialized', 'view', 'view', 'sql function',
+WAYS = ['subquery', 'subquery', 'subquery', 'offset', 'with', 'with not materialized', 'view', 'barrier view', 'sql function', 'sql function',
         'plpgsql function']
+# What may stand between the rows and the question, and changes nothing
+LAYERS = [
+    '(SELECT k, ts, ad, n FROM {s})', '(SELECT * FROM {s} ORDER BY ts)', '(SELECT * FROM {s} UNION ALL SELECT * FROM {s} WHERE false)',
+    '(SELECT * FROM {s} UNION ALL SELECT NULL, ts, ad, 0 FROM dim WHERE false)',
+    '(SELECT NULL AS k, ts, ad, 0 AS n FROM dim WHERE false UNION ALL SELECT * FROM {s})',
+    '(SELECT k, ts, ad, n FROM {s} GROUP BY k, ts, ad, n)', '(SELECT DISTINCT * FROM {s})',
+    '(SELECT k, ts, ad, n FROM (SELECT *, count(*) OVER (PARTITION BY ts) FROM {s}) AS y)',
+    '(SELECT * FROM {s} UNION SELECT * FROM {s})', '(SELECT * FROM {s} EXCEPT ALL SELECT NULL, ts, ad, 0 FROM dim WHERE false)',
+    '(SELECT x.* FROM {s} CROSS JOIN (SELECT FROM dim LIMIT 1) AS one)', '(SELECT x.* FROM {s} LEFT JOIN dim AS d ON false)',
+    '(SELECT l.* FROM {s}, LATERAL (SELECT x.k, x.ts, x.ad, x.n) AS l)',
+]
 RUNS = ['plain', 'plain', 'plain', 'prepared', 'cursor', 'scroll', 'table', 'insert', 'copy', 'plpgsql', 'explain']
 
 SETTINGS = [
@@ -218,6 +233,8 @@ class Query:
         self.limit = numbers.choice([1, 5, 40, 1000]) if self.is_ordered and numbers.random() < 0.2 else None
         self.way = numbers.choice(WAYS)
         self.run = numbers.choice(RUNS)
+        self.layers = numbers.sample(LAYERS, numbers.choice([0, 0, 1, 1, 2]))
+        self.arm = numbers.choice([''] * 9 + ['UNION', 'UNION ALL', 'EXCEPT ALL'])
         self.breakage = numbers.choice([None] * 12 + ['key in ORDER BY' if self.is_ordered else 'DISTINCT', 'another set'])
         self.settings = {setting: 'off' for setting in SETTINGS if numbers.random() < 0.12}
         self.settings['work_mem'] = numbers.choice(['64kB', '4MB'])
@@ -241,8 +258,12 @@ class Query:
         fenced = self.limit is not None or self.way in ('offset', 'with', 'with not materialized', 'plpgsql function')
         if self.question.other_column and not fenced:
             rules.add('condition')
-        if self.question.union_all and not fenced:
+        if not fenced and (self.question.union_all or
+                           self.question.name in ('minimum', 'sum') and any('UNION ALL' in layer for layer in self.layers + [self.arm])):
             rules.add('minimum')
+        if not fenced and any(re.search('UNION|EXCEPT', layer) for layer in self.layers + [self.arm]) and \
+                re.search('WHERE|JOIN| IN |HAVING', self.question.sql):
+            rules.add('set operation')
         if self.source.partitioned and not self.group and not self.is_ordered:
             rules.add('partitioned')
         if self.breakage:
@@ -250,7 +271,11 @@ class Query:
         return rules
 
     def rows(self, form):
-        """The rows of k, ts, ad and n."""
+        """The rows of k, ts, ad and n, perhaps as an arm of a set operation."""
+        rows = self.all_rows(form)
+        return f'({rows}) {self.arm} SELECT NULL, 0, 0, 0 FROM dim WHERE false' if self.arm else rows
+
+    def all_rows(self, form):
         columns = f'{self.ts} AS ts, {self.ad} AS ad, {self.n} AS n'
         source = f'FROM {self.source.sql}{self.where}'
         limit = f' LIMIT {self.limit}' if self.limit else ''
@@ -286,14 +311,16 @@ class Query:
             how = 'MATERIALIZED' if form == 'reference' else 'NOT MATERIALIZED' if way != 'with' else ''
             prefix = f'WITH w AS {how} ({rows}) '
             item = 'w AS {}'
-        elif way == 'view':
-            before.append(f'CREATE TEMP VIEW v AS {rows}')
+        elif way.endswith('view'):
+            before.append(f'CREATE TEMP VIEW v WITH (security_barrier = {"barrier" in way}) AS {rows}')
             item = 'v AS {}'
         else:
             columns = ', '.join(f'{name} {kind}' for name, kind in (('k', '{k}'), ('ts', 'int'), ('ad', 'int'), ('n', '{n}')))
             body = rows if way == 'sql function' else f'BEGIN RETURN QUERY {rows}; END'
             before.append((columns, 'sql STABLE' if way == 'sql function' else 'plpgsql', body))
             item = 'pg_temp.f() AS {}'
+        for layer in self.layers:
+            item = layer.format(s=item.format('x')) + ' AS {}'
         sql = prefix + self.question.sql.format(s=item.format('s'), t=item.format('t'))
         return before, sql
 
