@@ -183,7 +183,7 @@ SELECT count(*) > 0 AS has_citext FROM pg_available_extensions WHERE name = 'cit
 										OUT fresh int, OUT seen boolean)
 	LANGUAGE sql AS $$ SELECT true, true, true, true, false, 2::bigint, 1, true $$;
 	CREATE FUNCTION pg_temp.citext_aggregate(way text) RETURNS text LANGUAGE sql AS $$
-		SELECT CASE way WHEN 'lower(k)' THEN '1' WHEN 'k::text' THEN '2' ELSE 'keys of type citext would become text; Say which text the key is: lower(column) for a type that ignores case, column::text for the text as it is.' END
+		SELECT CASE way WHEN 'lower(k)' THEN '1' WHEN 'k::text' THEN '2' ELSE 'keys of type citext would become text; Cast the key explicitly: lower(column) to ignore case, column::text to compare exactly.' END
 	$$;
 \endif
 SELECT * FROM pg_temp.citext_keys();
