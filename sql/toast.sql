@@ -125,6 +125,28 @@ INSERT INTO many SELECT n, bloom_agg(-n * 100000 - i, 20000, 0.01) FROM generate
 SELECT count(*) FILTER (WHERE f @> (-id * 100000 - i)) AS new_found, count(*) FILTER (WHERE f @> (id * 100000 + i)) AS old_found
 FROM many, generate_series(1, 2000, 100) AS i WHERE id <= 35;
 
+-- Small filters around the borders of parts, with and without a name of their
+-- key type, more of them than a statement remembers: each is probed once, and
+-- again after all the others, and for several keys.  What is read by parts
+-- answers as what is there as a whole.
+CREATE TABLE parted (id int, f bloom, r bloom, c counting_bloom, filler text);
+ALTER TABLE parted ALTER filler SET STORAGE plain;
+INSERT INTO parted
+SELECT row_number() OVER (), bloom_add_all(e, keys), bloom_add_all(e, rows), counting_bloom_add_all(counting_bloom_empty(n * 1200 + d, 0.01), keys), repeat('x', 2000)
+FROM generate_series(1, 11) AS n, generate_series(-7, 7) AS d,
+	 LATERAL (SELECT bloom_shape(greatest((1996 * n - 44 + d * 8) * 8, 64), 7) AS e,
+					 array_agg(d * 1000000 + i) AS keys, array_agg(ROW(d * 1000000 + i, 'x'::text)) AS rows
+			  FROM generate_series(1, n * 1100) AS i) AS k;
+SELECT count(*) > 128 AS many, count(*) FILTER (WHERE pg_column_size(f) < 2000) > 0 AS of_one_part FROM parted;
+WITH whole AS MATERIALIZED (SELECT id, f::bytea::bloom AS f, r::bytea::bloom AS r, c::bytea::counting_bloom AS c FROM parted)
+SELECT count(*) AS probes, bool_and(p.f @> k AND p.r @> ROW(k, 'x'::text)) AS found, bool_and(k <@ p.c) AS found_counting,
+	   count(*) FILTER (WHERE (p.f @> -k) <> (w.f @> -k) OR (p.r @> ROW(-k, 'x'::text)) <> (w.r @> ROW(-k, 'x'::text)) OR (p.c @> -k) <> (w.c @> -k)) AS differ,
+	   count(*) FILTER (WHERE bloom_contains_any(p.f, ARRAY[-k, -k - 1, -k - 2]) <> bloom_contains_any(w.f, ARRAY[-k, -k - 1, -k - 2])
+						OR bloom_missing(p.f, ARRAY[-k, -k - 1, -k - 2]) <> bloom_missing(w.f, ARRAY[-k, -k - 1, -k - 2])) AS arrays_differ
+FROM generate_series(1, 5) AS i, parted AS p JOIN whole AS w USING (id), LATERAL (SELECT ((id - 1) % 15 - 7) * 1000000 + i AS k) AS key;
+SELECT count(*) FILTER (WHERE f @> -5000001 OR f @> -5000002) AS with_two_keys, count(*) FILTER (WHERE f @> 5000001) AS with_one FROM parted;
+DROP TABLE parted;
+
 -- A TOAST table of another access method than heap: the same answers.
 CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler;
 CREATE TABLE elsewhere (id int, f bloom, c counting_bloom) USING heap2;

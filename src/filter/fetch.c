@@ -3,23 +3,24 @@
  * filter/fetch.c
  *		From a Datum, which may be stored out of line, to the filter.
  *
- * Most filters are large, and stored in a TOAST table.  To read all of a
- * filter for one probe costs in proportion to its size, and to do so for each
- * row of a join is ruinous.  Two things help:
+ * Most filters are large, and stored in a TOAST table, in parts of 2 kB.  To
+ * read all of a filter for one probe costs in proportion to its size, and to
+ * do so for each row of a join is ruinous.  So
  *
- * - A probe needs the header and as many bytes as a key has hashes.  Storage
- *	 "external" keeps a value addressable, so we can read just those.
+ * - a probe reads the first part, with the header.  If that does not decide,
+ *	 it reads the parts with the key's other bits.  Once that has cost about as
+ *	 much as reading all of the filter, it is read as a whole.  So the cost is
+ *	 at most about twice that of the better way, whichever it turns out to be;
+ * - a statement remembers what it has read, by TOAST pointers.  A pointer names
+ *	 one value for ever: a row that is updated gets another.
  *
- * - A statement remembers the filters that it has probed, by their TOAST
- *	 pointers.  A pointer names one value for ever: a row that is updated gets
- *	 another.  Once a filter has been probed so often that reading all of it
- *	 would have cost no more, we do that, and keep it.  So the cost is at most
- *	 twice that of the better way, whichever it turns out to be.
+ * A statement remembers a fixed number of filters, in at most hash_mem bytes
+ * as a hash table would, but for one filter, which may have any size.  All its
+ * call sites share them, those of all partitions among them.
  *
- * What is kept is bounded in number, and in bytes by hash_mem, as a hash table
- * would be, but for one filter, which may have any size.  It is bounded for
- * the statement: all call sites share it, those of all partitions among them.
- * What was not used for the longest time goes first.
+ * A filter is replaced if it was not used since the clock's hand passed it
+ * before.  That finds a place in constant time where each filter is probed
+ * once, as in a scan of many, and keeps those that are used again.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -29,6 +30,8 @@
 
 #include "access/detoast.h"
 #include "access/heaptoast.h"
+#include "access/table.h"
+#include "access/tableam.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 
@@ -39,18 +42,21 @@
 /* Filters that a statement remembers */
 #define CACHE_ENTRIES		128
 
-/* Filters up to this size are read as a whole at once */
-#define SMALL_FILTER_BYTES	(4 * TOAST_MAX_CHUNK_SIZE)
+/* The size of a filter of n parts */
+#define PARTS_SIZE(n)		(VARHDRSZ + (n) * TOAST_MAX_CHUNK_SIZE)
+
+/* Filters up to this size are read as a whole if the first part is not enough */
+#define SMALL_FILTER_SIZE	PARTS_SIZE(8)
 
 /*
- * Reading a chunk of a TOAST value by itself, with its own index scan, takes
- * about as long as so many chunks in a row.  This is a guess, and need not be
- * a good one: only the moment when we change over depends on it.
+ * Reading a part of a TOAST value by itself, with its own index scan, takes
+ * about as long as n parts in a row.  This is a guess, and need not be a good
+ * one: only the moment when we change over depends on it.
  */
-#define SLICE_COST			8
+#define PART_COST			8
 
 /* In a list of hashes, so many around the expected place are read at once */
-#define KEYS_PER_SLICE		256
+#define KEYS_PER_READ		256
 
 /*
  * As many tests as a list has hashes, divided by this, are worth a directory:
@@ -61,22 +67,21 @@
 
 typedef struct CacheEntry
 {
-	Oid			toastrelid;		/* a TOAST value's name */
-	Oid			valueid;
-	uint64		last_used;
-	uint64		slices;			/* read so far, or about to be */
+	Oid			toastrelid;		/* with a value id, a TOAST value's name */
+	bool		is_used;		/* since the hand passed */
+	uint64		parts;			/* read so far, or about to be */
+	Bloom	   *first;			/* part, or NULL, if only all of it is read */
 	Bloom	   *whole;			/* or NULL */
-	BloomDirectory directory;		/* of that, in keys form */
-	Bloom	   *header;
+	BloomDirectory directory;	/* of that, in keys form */
 } CacheEntry;
 
 struct BloomCache
 {
 	BloomShared shared;
-	uint64		clock;
 	Size		bytes;			/* of whole filters and their directories */
-	int			nentries;
 	int			latest;			/* the entry that was used last */
+	int			hand;			/* the entry to be replaced next */
+	Oid			valueids[CACHE_ENTRIES];	/* invalid: no entry */
 	CacheEntry	entries[CACHE_ENTRIES];
 };
 
@@ -96,16 +101,13 @@ BloomFetchState(Datum datum)
 }
 
 /*
- * BloomFetch
- *		The whole filter, which is a value.
- *
- * An aggregate that somebody has made of our transition functions without a
- * final function returns its state.
+ * An error if a filter is no value: an aggregate that somebody has made of our
+ * transition functions without a final function returns its state.
  */
-const Bloom *
-BloomFetch(Datum datum)
+static void
+CheckIsValue(const Bloom *filter)
 {
-	const Bloom *filter = BloomFetchState(datum);
+	bool		counting = BloomKindOf(filter) == BLOOM_COUNTING;
 
 	if (unlikely(!BloomIsValue(filter)))
 		ereport(ERROR,
@@ -114,8 +116,20 @@ BloomFetch(Datum datum)
 						BloomKindName(BloomKindOf(filter))),
 				 errdetail("It is the result of an aggregate that has no final function."),
 				 errhint("Convert it by its text, filter::text::%s, or combine such states with %s.",
-						 BloomKindOf(filter) == BLOOM_COUNTING ? "counting_bloom" : "bloom",
-						 BloomKindOf(filter) == BLOOM_COUNTING ? "counting_bloom_sum_agg" : "bloom_union_agg")));
+						 counting ? "counting_bloom" : "bloom",
+						 counting ? "counting_bloom_sum_agg" : "bloom_union_agg")));
+}
+
+/*
+ * BloomFetch
+ *		The whole filter, which is a value.
+ */
+const Bloom *
+BloomFetch(Datum datum)
+{
+	const Bloom *filter = BloomFetchState(datum);
+
+	CheckIsValue(filter);
 	return filter;
 }
 
@@ -160,23 +174,37 @@ BloomFetchSlice(Datum stored, Size offset, Size len, void *out)
 }
 
 /*
- * Read a header, with the name of the key type, into memory of this context.
+ * The first bytes of a stored filter, of this size with the varlena header, or
+ * the whole filter, in memory of this context.
+ *
+ * This is what detoasting does, but without a second copy.
  */
 static Bloom *
-FetchHeader(MemoryContext context, Datum stored)
+ReadStored(MemoryContext context, Datum stored, Size size)
 {
-	Bloom		header;
-	Bloom	   *result;
+	Bloom	   *filter = BloomAllocate(context, size);
+	struct varatt_external pointer;
+	Relation	toast;
 
-	BloomFetchSlice(stored, VARHDRSZ, BLOOM_HEADER_SIZE - VARHDRSZ,
-					(char *) &header + VARHDRSZ);
-	result = MemoryContextAlloc(context, BloomPrefixSize(&header));
-	memcpy(result, &header, BLOOM_HEADER_SIZE);
-	SET_VARSIZE(result, BloomPrefixSize(&header));
-	if (header.type_words > 0)
-		BloomFetchSlice(stored, BLOOM_HEADER_SIZE, BloomTypeBytes(&header),
-						result->data);
-	return result;
+	if (!BloomIsSliceable(stored))
+	{
+		const Bloom *whole = BloomFetch(stored);
+
+		memcpy(filter, whole, size);
+		pfree(unconstify(Bloom *, whole));
+		return filter;
+	}
+	VARATT_EXTERNAL_GET_POINTER(pointer,
+								(struct varlena *) DatumGetPointer(stored));
+	SET_VARSIZE(filter, size);
+	toast = table_open(pointer.va_toastrelid, AccessShareLock);
+	table_relation_fetch_toast_slice(toast, pointer.va_valueid,
+									 pointer.va_rawsize - VARHDRSZ,
+									 0, (int32) (size - VARHDRSZ),
+									 (struct varlena *) filter);
+	table_close(toast, AccessShareLock);
+	CheckIsValue(filter);
+	return filter;
 }
 
 /*
@@ -186,12 +214,10 @@ FetchHeader(MemoryContext context, Datum stored)
 const Bloom *
 BloomFetchHeader(Datum datum)
 {
-	const Bloom *header;
-
 	if (!BloomIsSliceable(datum))
 		return BloomFetch(datum);
-	header = FetchHeader(CurrentMemoryContext, datum);
-	return BloomIsValue(header) ? header : BloomFetch(datum);
+	return ReadStored(CurrentMemoryContext, datum,
+					  Min(BloomFetchSize(datum), PARTS_SIZE(1)));
 }
 
 /*
@@ -229,111 +255,103 @@ DropWhole(BloomCache *cache, CacheEntry *entry)
 	memset(&entry->directory, 0, sizeof(BloomDirectory));
 	pfree(entry->whole);
 	entry->whole = NULL;
-	entry->slices = 0;
+	entry->parts = 0;
 }
 
-/* The entry that was not used for the longest time. */
+/* The next entry to be replaced, or to lose its whole filter. */
 static CacheEntry *
-OldestEntry(BloomCache *cache, bool with_whole)
+NextEntry(BloomCache *cache, bool with_whole)
 {
-	CacheEntry *oldest = NULL;
-
-	for (int i = 0; i < cache->nentries; i++)
+	for (;;)
 	{
-		CacheEntry *entry = &cache->entries[i];
+		CacheEntry *entry = &cache->entries[cache->hand];
 
-		if ((!with_whole || entry->whole != NULL) &&
-			(oldest == NULL || entry->last_used < oldest->last_used))
-			oldest = entry;
-	}
-	return oldest;
-}
-
-/*
- * The entry of a TOAST value, which may be new.
- */
-static CacheEntry *
-FindEntry(BloomCache *cache, Datum stored)
-{
-	struct varatt_external pointer;
-	CacheEntry *entry = &cache->entries[cache->latest];
-
-	VARATT_EXTERNAL_GET_POINTER(pointer,
-								(struct varlena *) DatumGetPointer(stored));
-
-#define IS_ENTRY_OF_POINTER(entry) \
-	((entry)->valueid == pointer.va_valueid && \
-	 (entry)->toastrelid == pointer.va_toastrelid)
-
-	if (likely(cache->nentries > 0 && IS_ENTRY_OF_POINTER(entry)))
-		return entry;
-
-	for (int i = 0; i < cache->nentries; i++)
-	{
-		entry = &cache->entries[i];
-		if (IS_ENTRY_OF_POINTER(entry))
-		{
-			cache->latest = i;
+		cache->hand = (cache->hand + 1) % CACHE_ENTRIES;
+		if (with_whole && entry->whole == NULL)
+			continue;
+		if (!entry->is_used)
 			return entry;
-		}
+		entry->is_used = false;
 	}
-
-	if (cache->nentries < CACHE_ENTRIES)
-		entry = &cache->entries[cache->nentries];
-	else
-	{
-		entry = OldestEntry(cache, false);
-		DropWhole(cache, entry);
-		if (entry->header != NULL)
-			pfree(entry->header);
-		entry->header = NULL;
-	}
-
-	/* the entry is not to be found, until it is complete */
-	entry->valueid = InvalidOid;
-	entry->header = FetchHeader(cache->shared.query, stored);
-	entry->toastrelid = pointer.va_toastrelid;
-	entry->valueid = pointer.va_valueid;
-	entry->slices = 0;
-	entry->whole = NULL;
-	cache->latest = entry - cache->entries;
-	if (cache->latest == cache->nentries)
-		cache->nentries++;
-	return entry;
 }
 
 /*
- * Is it no more expensive to read all of the filter at once?
+ * Is it no more expensive to read all of the filter than n parts more?
  */
 static bool
-IsWorthWhole(const CacheEntry *entry, Size size)
+IsWorthWhole(CacheEntry *entry, Datum stored, uint64 nparts)
 {
-	return size <= SMALL_FILTER_BYTES ||
-		!BloomIsValue(entry->header) ||
-		entry->slices * SLICE_COST >= size / TOAST_MAX_CHUNK_SIZE;
+	Size		size = BloomFetchSize(stored);
+
+	entry->parts += nparts;
+	return size <= SMALL_FILTER_SIZE ||
+		entry->parts * PART_COST >= size / TOAST_MAX_CHUNK_SIZE;
 }
 
 /*
  * Read all of a filter, and keep it.
  */
 static void
-FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored, Size size)
+FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 {
-	const Bloom *filter;
+	Size		size = BloomFetchSize(stored);
 
 	while (cache->bytes > 0 && cache->bytes + size > BloomHashMemoryLimit())
-		DropWhole(cache, OldestEntry(cache, true));
+		DropWhole(cache, NextEntry(cache, true));
 
-	filter = BloomFetch(stored);
-	entry->whole = BloomAllocate(cache->shared.query, VARSIZE(filter));
-	memcpy(entry->whole, filter, VARSIZE(filter));
-	pfree(unconstify(Bloom *, filter));
+	entry->whole = ReadStored(cache->shared.query, stored, size);
 	cache->bytes += WholeBytes(entry->whole);
 	if (BloomIsKeys(entry->whole))
 	{
 		entry->directory.keys = BloomKeyData(entry->whole);
 		entry->directory.nkeys = entry->whole->count;
 	}
+}
+
+/*
+ * The entry of a TOAST value, which may be new, to probe it for n keys.
+ */
+static CacheEntry *
+GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
+{
+	struct varatt_external pointer;
+	CacheEntry *entry;
+	int			i = cache->latest;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer,
+								(struct varlena *) DatumGetPointer(stored));
+
+#define IS_ENTRY(i) \
+	(cache->valueids[i] == pointer.va_valueid && \
+	 cache->entries[i].toastrelid == pointer.va_toastrelid)
+
+	if (likely(IS_ENTRY(i)))
+		return &cache->entries[i];
+	for (i = 0; i < CACHE_ENTRIES; i++)
+	{
+		if (IS_ENTRY(i))
+		{
+			cache->entries[i].is_used = true;
+			cache->latest = i;
+			return &cache->entries[i];
+		}
+	}
+
+	entry = NextEntry(cache, false);
+	i = entry - cache->entries;
+	cache->valueids[i] = InvalidOid;	/* until it is complete */
+	DropWhole(cache, entry);
+	if (entry->first != NULL)
+		pfree(entry->first);
+	entry->first = NULL;
+	entry->parts = 0;
+	if (BloomIsSliceable(stored) && BloomFetchSize(stored) >
+		(nkeys == 1 ? PARTS_SIZE(1) : SMALL_FILTER_SIZE))
+		entry->first = ReadStored(cache->shared.query, stored, PARTS_SIZE(1));
+	entry->toastrelid = pointer.va_toastrelid;
+	cache->valueids[i] = pointer.va_valueid;
+	cache->latest = i;
+	return entry;
 }
 
 /*
@@ -395,21 +413,17 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 	if (cache == NULL)
 		cache = site->cache = BloomShare(context, BLOOM_SHARED_CACHE,
 										 sizeof(BloomCache));
-	entry = FindEntry(cache, datum);
-	entry->last_used = ++cache->clock;
-
-	if (entry->whole == NULL)
-	{
-		Size		size = BloomFetchSize(datum);
-
-		entry->slices += BloomIsKeys(entry->header) ? nkeys :
-			nkeys * entry->header->hashes;
-		if (!BloomIsSliceable(datum) || IsWorthWhole(entry, size))
-			FetchWhole(cache, entry, datum, size);
-	}
+	entry = GetEntry(cache, datum, nkeys);
+	if (entry->whole == NULL &&
+		(entry->first == NULL ||
+		 (nkeys > 1 && IsWorthWhole(entry, datum, BloomIsKeys(entry->first) ?
+									nkeys : nkeys * entry->first->hashes))))
+		FetchWhole(cache, entry, datum);
 
 	probe->is_whole = entry->whole != NULL;
-	probe->header = probe->is_whole ? entry->whole : entry->header;
+	probe->header = probe->is_whole ? entry->whole : entry->first;
+	probe->cache = cache;
+	probe->entry = entry;
 	if (probe->is_whole && BloomIsKeys(entry->whole))
 		probe->directory = &entry->directory;
 	probe->stored = datum;
@@ -434,24 +448,52 @@ BloomProbeDirectory(const BloomProbe *probe)
 }
 
 /* ----------------------------------------------------------------
- *							PROBES BY SLICES
+ *							PROBES BY PARTS
  * ----------------------------------------------------------------
  */
+
+/* The whole filter of a probe, if n parts more would cost as much. */
+static const Bloom *
+WholeInstead(const BloomProbe *probe, uint64 nparts)
+{
+	CacheEntry *entry = probe->entry;
+
+	if (entry->whole == NULL && IsWorthWhole(entry, probe->stored, nparts))
+		FetchWhole(probe->cache, entry, probe->stored);
+	return entry->whole;
+}
 
 /* Are all bits of a key set, or all counters in use? */
 static bool
 TestStoredBits(const BloomProbe *probe, uint64 hash)
 {
-	const Bloom *header = probe->header;
+	const Bloom *first = probe->header;
+	const Bloom *whole;
+	uint8	   *data = BloomBitData(unconstify(Bloom *, first));
+	int			width = BloomKindOf(first) == BLOOM_COUNTING ? 4 : 1;
+	uint64		nfirst = (VARSIZE(first) - BloomPrefixSize(first)) * 8 / width;
 	uint64		positions[BLOOM_MAX_HASHES];
+	int			npositions = 0;
 	uint64		a = hash;
-	int			width = BloomKindOf(header) == BLOOM_COUNTING ? 4 : 1;
 
-	for (int i = 0; i < header->hashes; i++)
-		positions[i] = BloomNextPosition(&a, BloomBits(header));
+	for (int i = 0; i < first->hashes; i++)
+	{
+		uint64		position = BloomNextPosition(&a, BloomBits(first));
+
+		if (position >= nfirst)
+			positions[npositions++] = position;
+		else if ((width == 1 ? BloomGetBit(data, position) :
+				  BloomGetCounter(data, position)) == 0)
+			return false;
+	}
+	if (npositions == 0)
+		return true;
+	whole = WholeInstead(probe, npositions);
+	if (whole != NULL)
+		return BloomTestHash(whole, hash);
 	return BloomToastTestBits(probe->stored,
-							  BloomPrefixSize(header) - VARHDRSZ, width,
-							  positions, header->hashes);
+							  BloomPrefixSize(first) - VARHDRSZ, width,
+							  positions, npositions);
 }
 
 /*
@@ -467,12 +509,15 @@ TestStoredKeys(const BloomProbe *probe, uint64 hash)
 	uint64		high = probe->header->count;
 	uint64		count = high;
 	uint64		middle = BloomMulHigh(hash, high);
+	const Bloom *whole = WholeInstead(probe, 1);
 
+	if (whole != NULL)
+		return BloomTestHash(whole, hash);
 	for (int guesses = 2; low < high; guesses--)
 	{
-		uint64		keys[KEYS_PER_SLICE];
-		uint64		first = middle - Min(middle - low, KEYS_PER_SLICE / 2);
-		uint64		n = Min(high - first, KEYS_PER_SLICE);
+		uint64		keys[KEYS_PER_READ];
+		uint64		first = middle - Min(middle - low, KEYS_PER_READ / 2);
+		uint64		n = Min(high - first, KEYS_PER_READ);
 
 		BloomFetchSlice(probe->stored, BloomPrefixSize(probe->header) +
 						first * sizeof(uint64), n * sizeof(uint64), keys);

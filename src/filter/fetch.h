@@ -34,14 +34,16 @@ typedef struct BloomProbeSite
 	BloomDirectory directory;		/* of that, in keys form */
 } BloomProbeSite;
 
-/* A filter to be probed: as a whole, or by slices of what is stored */
+/* A filter to be probed: as a whole, or by parts of what is stored */
 typedef struct BloomProbe
 {
-	const Bloom *header;		/* only the header, unless is_whole */
+	const Bloom *header;		/* with some of its content, unless is_whole */
 	bool		is_whole;
 	BloomDirectory *directory;			/* or NULL */
 	MemoryContext context;		/* of the directory */
-	Datum		stored;			/* unless is_whole */
+	Datum		stored;			/* unless is_whole, as the next two */
+	BloomCache *cache;
+	struct CacheEntry *entry;
 	uint64		unpacked[(VARATT_SHORT_MAX + VARHDRSZ) / sizeof(uint64) + 1];
 } BloomProbe;
 

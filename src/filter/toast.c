@@ -3,16 +3,14 @@
  * filter/toast.c
  *		Single bits of a value in a TOAST table.
  *
- * The server reads a slice of a stored value: a run of chunks, for which it
+ * The server reads one run of a stored value's parts at a time, for which it
  * opens the TOAST table and its index, and descends the index.  The bits of a
- * key are in as many chunks as it has hashes, far from each other.  So we ask
- * the index for all of these chunks in one scan, in the order in which they
- * lie in the table, and leave at the first bit that is not set.
- *
- * What this costs at least is a descent and a page for each chunk.
+ * key are in as many parts as it has hashes, far from each other.  So the index
+ * is asked for all of these parts in one scan, in the order in which they lie
+ * in the table, which ends at the first bit that is not set.
  *
  * How a TOAST table keeps its values is up to its access method.  So this is
- * for heap alone; others are asked for slices of one byte.
+ * for heap alone; others are asked for single bytes.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -51,18 +49,18 @@ ComparePositions(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* The data of a chunk, and its length. */
+/* The data of a part, and its length. */
 static const uint8 *
-ChunkData(HeapTuple tuple, TupleDesc desc, Size *len)
+PartData(HeapTuple tuple, TupleDesc desc, Size *len)
 {
 	bool		isnull;
-	struct varlena *chunk = (struct varlena *)
+	struct varlena *part = (struct varlena *)
 	DatumGetPointer(heap_getattr(tuple, CHUNK_DATA, desc, &isnull));
 
-	if (isnull || (VARATT_IS_EXTENDED(chunk) && !VARATT_IS_SHORT(chunk)))
-		elog(ERROR, "unexpected chunk of a stored filter");
-	*len = VARSIZE_ANY_EXHDR(chunk);
-	return (const uint8 *) VARDATA_ANY(chunk);
+	if (isnull || (VARATT_IS_EXTENDED(part) && !VARATT_IS_SHORT(part)))
+		elog(ERROR, "unexpected part of a stored filter");
+	*len = VARSIZE_ANY_EXHDR(part);
+	return (const uint8 *) VARDATA_ANY(part);
 }
 
 /* Is the bit, or the counter, in this byte set? */
@@ -106,8 +104,8 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	Relation   *indexes;
 	int			nindexes;
 	int			valid;
-	Datum		chunks[BLOOM_TOAST_BITS];
-	int			nchunks = 0;
+	Datum		parts[BLOOM_TOAST_BITS];
+	int			nparts = 0;
 	ScanKeyData keys[2];
 	SnapshotData snapshot;
 	SysScanDesc scan;
@@ -119,10 +117,10 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	qsort(positions, npositions, sizeof(uint64), ComparePositions);
 	for (int i = 0; i < npositions; i++)
 	{
-		int32		chunk = (offset + positions[i] * width / 8) / TOAST_MAX_CHUNK_SIZE;
+		int32		part = (offset + positions[i] * width / 8) / TOAST_MAX_CHUNK_SIZE;
 
-		if (nchunks == 0 || DatumGetInt32(chunks[nchunks - 1]) != chunk)
-			chunks[nchunks++] = Int32GetDatum(chunk);
+		if (nparts == 0 || DatumGetInt32(parts[nparts - 1]) != part)
+			parts[nparts++] = Int32GetDatum(part);
 	}
 
 	VARATT_EXTERNAL_GET_POINTER(pointer,
@@ -140,7 +138,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	ScanKeyEntryInitialize(&keys[1], SK_SEARCHARRAY, CHUNK_SEQ,
 						   BTEqualStrategyNumber, InvalidOid, InvalidOid,
 						   F_INT4EQ,
-						   PointerGetDatum(construct_array(chunks, nchunks,
+						   PointerGetDatum(construct_array(parts, nparts,
 														   INT4OID,
 														   sizeof(int32),
 														   true, 'i')));
@@ -151,17 +149,17 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 		   (tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
 	{
 		bool		isnull;
-		Size		chunk = DatumGetInt32(heap_getattr(tuple, CHUNK_SEQ,
+		Size		part = DatumGetInt32(heap_getattr(tuple, CHUNK_SEQ,
 													   RelationGetDescr(toast),
 													   &isnull));
 		Size		len;
-		const uint8 *data = ChunkData(tuple, RelationGetDescr(toast), &len);
+		const uint8 *data = PartData(tuple, RelationGetDescr(toast), &len);
 
 		for (; all_set && ntested < npositions; ntested++)
 		{
 			Size		byte = offset + positions[ntested] * width / 8;
 
-			if (byte / TOAST_MAX_CHUNK_SIZE != chunk)
+			if (byte / TOAST_MAX_CHUNK_SIZE != part)
 				break;
 			byte %= TOAST_MAX_CHUNK_SIZE;
 			if (byte >= len)
@@ -176,7 +174,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	if (all_set && ntested < npositions)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg_internal("missing chunk number %d of a stored filter",
+				 errmsg_internal("missing part number %d of a stored filter",
 								 (int) ((offset + positions[ntested] * width / 8) / TOAST_MAX_CHUNK_SIZE))));
 	return all_set;
 }
