@@ -366,6 +366,7 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 	BloomCallSite *site;
 	const Bloom *filter;
 	BloomArrayKeys keys = {0};
+	BloomKeyList list = {0};
 	uint64		hash;
 
 	/* not STRICT; a null key or array leaves the filter as it is */
@@ -391,14 +392,14 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 	if (use == BLOOM_TO_TEST)
 		PG_RETURN_BLOOM_P(BloomCountingRemove(filter, keys.hashes, keys.nkeys));
 	if (BloomKindOf(filter) == BLOOM_COUNTING)
-		return BloomReturnAdded(&site->has_warned,
-								BloomCountingAdd(filter, keys.hashes,
-												 keys.nkeys, &keys.key_type));
-	if (keys.nkeys > 1)
-		keys.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
+		list = BloomCountHashes(keys.hashes, keys.nkeys);
+	else
+	{
+		list.hashes = keys.hashes;
+		list.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
+	}
 	return BloomReturnAdded(&site->has_warned,
-							BloomAddSorted(filter, keys.hashes, keys.nkeys,
-										   &keys.key_type));
+							BloomAddKeys(filter, list, &keys.key_type));
 }
 
 /*
@@ -731,8 +732,7 @@ PG_FUNCTION_INFO_V1(counting_bloom_sum);
 Datum
 counting_bloom_sum(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BLOOM_P(BloomCountingSum(PG_GETARG_BLOOM_P(0),
-									   PG_GETARG_BLOOM_P(1)));
+	PG_RETURN_BLOOM_P(BloomUnion(PG_GETARG_BLOOM_P(0), PG_GETARG_BLOOM_P(1)));
 }
 
 /*

@@ -214,18 +214,21 @@ BloomPrefetchBits(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 		BloomPrefetchWrite(&data[BloomNextPosition(&a, bits) >> 3]);
 }
 
-/* Set the bits of many keys. */
-static inline void
+/* Set the bits of many keys, and return how many of them were not set before. */
+static inline uint64
 BloomSetBitsOfMany(uint8 *data, uint64 bits, int hashes,
 				   const uint64 *keys, uint64 nkeys)
 {
+	uint64		fresh = 0;
+
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		BloomCheckInterrupts(i);
 		if (i + BLOOM_PREFETCH_KEYS < nkeys)
 			BloomPrefetchBits(data, bits, hashes, keys[i + BLOOM_PREFETCH_KEYS]);
-		(void) BloomSetBits(data, bits, hashes, keys[i]);
+		fresh += BloomSetBits(data, bits, hashes, keys[i]);
 	}
+	return fresh;
 }
 
 #endif							/* BLOOM_BITS_H */

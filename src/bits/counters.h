@@ -61,9 +61,6 @@ BloomCountSum(unsigned int a, unsigned int b)
 	return Min(a + b, BLOOM_MAX_COUNT);
 }
 
-/* Is "a" enough to take "b" from it? */
-#define BloomCountSuffices(a, b)	((a) >= (b))
-
 /* The difference of two counts, the first of which suffices. */
 static inline unsigned int
 BloomCountDifference(unsigned int a, unsigned int b)
@@ -168,7 +165,7 @@ BloomCountersRemove(uint8 *data, uint64 bits, int hashes, uint64 hash,
 
 		position[i] = (uint32) BloomNextPosition(&a, bits);
 		old = BloomGetCounter(data, position[i]);
-		if (!BloomCountSuffices(old, times))
+		if (old < times)
 			return false;
 		count[i] = BloomCountDifference(old, times);
 	}

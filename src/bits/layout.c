@@ -26,39 +26,31 @@
 #include "bits/counters.h"
 
 /*
- * BloomPopcount
- *		How many bits are set?
+ * BloomCountContent
+ *		How many bits are set in a filter in bits form, or how many counters
+ *		are not 0?
  */
 uint64
-BloomPopcount(const uint8 *bytes, size_t len)
+BloomCountContent(const Bloom *filter)
 {
+	const uint64 *words = BloomKeyData(filter);
 	uint64		count = 0;
 
-	while (len > 0)
+	if (BloomKindOf(filter) == BLOOM_COUNTING)
 	{
-		size_t		piece = Min(len, BLOOM_STEPS_PER_CHECK);
+		for (uint64 i = 0; i < BloomCounterWords(filter); i++)
+		{
+			BloomCheckInterrupts(i);
+			count += BloomCounterWordUsed(words[i]);
+		}
+		return count;
+	}
+	for (uint64 i = 0; i < filter->words; i += BLOOM_STEPS_PER_CHECK)
+	{
+		uint64		n = Min(filter->words - i, BLOOM_STEPS_PER_CHECK);
 
 		CHECK_FOR_INTERRUPTS();
-		count += pg_popcount((const char *) bytes, (int) piece);
-		bytes += piece;
-		len -= piece;
-	}
-	return count;
-}
-
-/*
- * BloomCountersUsed
- *		How many counters of an array of them are not zero?
- */
-uint64
-BloomCountersUsed(const uint64 *counters, size_t nwords)
-{
-	uint64		count = 0;
-
-	for (size_t i = 0; i < nwords; i++)
-	{
-		BloomCheckInterrupts(i);
-		count += BloomCounterWordUsed(counters[i]);
+		count += pg_popcount((const char *) (words + i), (int) (n * sizeof(uint64)));
 	}
 	return count;
 }
@@ -293,15 +285,10 @@ BloomCheckContent(const Bloom *filter)
 		if (BloomKindOf(filter) == BLOOM_COUNTING)
 			return CheckCounts(filter);
 	}
-	else if (BloomKindOf(filter) == BLOOM_COUNTING)
-	{
-		if (BloomCountersUsed(BloomKeyData(filter), filter->words * (size_t) 4) !=
-			filter->count)
-			return "The number of counters in use does not match.";
-	}
-	else if (BloomPopcount(BloomBitData(filter), BloomBitBytes(filter)) !=
-			 filter->count)
-		return "The number of bits set does not match.";
+	else if (BloomCountContent(filter) != filter->count)
+		return BloomKindOf(filter) == BLOOM_COUNTING ?
+			"The number of counters in use does not match." :
+			"The number of bits set does not match.";
 	return NULL;
 }
 

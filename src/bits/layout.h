@@ -133,6 +133,7 @@ typedef struct BloomKeyType
 
 /* The content of a counting filter */
 #define BloomCounterData(filter)	BloomBitData(filter)
+#define BloomCounterWords(filter)	((uint64) (filter)->words * 4)
 #define BloomCounterBytes(filter)	((size_t) (filter)->words * 32)
 #define BloomCountData(filter)		((uint8 *) (BloomKeyData(filter) + (filter)->count))
 #define BloomCountBytes(nkeys)		(((nkeys) + 15) / 16 * sizeof(uint64))
@@ -178,8 +179,7 @@ BloomSameKeyType(const BloomKeyType *a, const BloomKeyType *b)
 }
 
 extern uint32 BloomNumberOfTypeName(const char *name, size_t len);
-extern uint64 BloomPopcount(const uint8 *bytes, size_t len);
-extern uint64 BloomCountersUsed(const uint64 *counters, size_t nwords);
+extern uint64 BloomCountContent(const Bloom *filter);
 
 extern const char *BloomReadHeader(const uint8 *bytes, size_t len,
 								   Bloom *header);

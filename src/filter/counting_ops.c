@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/counting_ops.c
- *		Operations on counting filters: add, remove, sum, difference, compare.
+ *		Operations on counting filters alone: remove, difference, count, cast.
  *
  * A counting filter stands for its counters, in whichever form it holds them.
  * In keys form it holds more: how often each key was added.  So there a
@@ -31,11 +31,11 @@
  * BloomCountHashes
  *		Sort hashes, drop repeats, and count how often there was each.
  */
-BloomCountedKeys
+BloomKeyList
 BloomCountHashes(uint64 *hashes, uint64 nhashes)
 {
 	uint8	   *counts = palloc0(Max(BloomCountBytes(nhashes), 1));
-	BloomCountedKeys keys = {hashes, counts, 0};
+	BloomKeyList keys = {hashes, counts, 0};
 	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext,
 												 nhashes * sizeof(uint64));
 	uint64		n = 0;
@@ -68,8 +68,8 @@ BloomCountHashes(uint64 *hashes, uint64 nhashes)
  * The counts are written into room that is all zero.
  */
 uint64
-BloomMergeCountedKeys(BloomCountedKeys a, BloomCountedKeys b,
-				  uint64 *hashes, uint8 *counts)
+BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
+					  uint64 *hashes, uint8 *counts)
 {
 	uint64		n = 0;
 	uint64		i = 0;
@@ -78,9 +78,9 @@ BloomMergeCountedKeys(BloomCountedKeys a, BloomCountedKeys b,
 	while (i < a.nkeys || j < b.nkeys)
 	{
 		bool		from_a = j == b.nkeys ||
-		(i < a.nkeys && a.hashes[i] <= b.hashes[j]);
+			(i < a.nkeys && a.hashes[i] <= b.hashes[j]);
 		bool		from_b = i == a.nkeys ||
-		(j < b.nkeys && b.hashes[j] <= a.hashes[i]);
+			(j < b.nkeys && b.hashes[j] <= a.hashes[i]);
 
 		BloomCheckInterrupts(n);
 		if (hashes != NULL)
@@ -99,13 +99,15 @@ BloomMergeCountedKeys(BloomCountedKeys a, BloomCountedKeys b,
 
 /*
  * BloomCountersAddKeys
- *		Add keys to an array of counters, and say how many were 0 before.
+ *		Add keys to the counters of a filter in counters form, in place, and
+ *		return how many of them were 0 before.
  */
 uint64
-BloomCountersAddKeys(uint8 *counters, const Bloom *shape, BloomCountedKeys keys)
+BloomCountersAddKeys(Bloom *filter, BloomKeyList keys)
 {
-	uint64		bits = BloomBits(shape);
-	int			hashes = shape->hashes;
+	uint8	   *counters = BloomCounterData(filter);
+	uint64		bits = BloomBits(filter);
+	int			hashes = filter->hashes;
 	uint64		fresh = 0;
 
 	for (uint64 i = 0; i < keys.nkeys; i++)
@@ -115,98 +117,24 @@ BloomCountersAddKeys(uint8 *counters, const Bloom *shape, BloomCountedKeys keys)
 			BloomPrefetchCounters(counters, bits, hashes,
 								  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
 		fresh += BloomCountersAdd(counters, bits, hashes, keys.hashes[i],
-									BloomGetCounter(keys.counts, i));
+								  BloomGetCounter(keys.counts, i));
 	}
 	return fresh;
 }
 
-/*
- * BloomMakeOfCountedKeys
- *		The filter that holds the keys of two lists, of the shape of another.
- */
-Bloom *
-BloomMakeOfCountedKeys(const Bloom *like, const BloomKeyType *key_type,
-				 BloomCountedKeys a, BloomCountedKeys b)
-{
-	BloomShape	shape = BloomShapeOf(like);
-	uint64		n = BloomMergeCountedKeys(a, b, NULL, NULL);
-	uint64		fresh;
-	Bloom	   *result;
-
-	if (BloomHoldsAsKeys(like->words, n))
-	{
-		result = BloomMake(&shape, key_type, BLOOM_COUNTED_KEYS,
-						   n * sizeof(uint64) + BloomCountBytes(n));
-		result->count = n;
-		BloomMergeCountedKeys(a, b, BloomKeyData(result), BloomCountData(result));
-		BloomSetCount(result, n);
-		return result;
-	}
-
-	result = BloomMake(&shape, key_type, BLOOM_COUNTERS,
-					   BloomCounterBytes(like));
-	fresh = BloomCountersAddKeys(BloomCounterData(result), result, a);
-	fresh += BloomCountersAddKeys(BloomCounterData(result), result, b);
-	BloomSetCount(result, fresh);
-	return result;
-}
-
-/*
- * A new filter in counters form, also where the content asks for keys.  Such
- * a filter is for a moment's work.
- */
-static Bloom *
-ToCounters(const Bloom *filter)
-{
-	Bloom	   *counters;
-
-	if (BloomIsBits(filter))
-		return BloomCopy(filter);
-	counters = BloomMakeLike(filter, BLOOM_COUNTERS, BloomCounterBytes(filter));
-	counters->count = BloomCountersAddKeys(BloomCounterData(counters), counters,
-									  BloomCountedKeysOf(filter));
-	return counters;
-}
-
 /* ----------------------------------------------------------------
- *							ADD, REMOVE, COUNT
+ *							REMOVE, COUNT
  * ----------------------------------------------------------------
  */
-
-/*
- * BloomCountingAdd
- *		The filter with these hashes, which it puts into order.
- */
-const Bloom *
-BloomCountingAdd(const Bloom *filter, uint64 *hashes, uint64 nhashes,
-				 const BloomKeyType *key_type)
-{
-	BloomCountedKeys added;
-	Bloom	   *result;
-
-	BloomCheckHasShape(filter);
-	added = BloomCountHashes(hashes, nhashes);
-	if (BloomIsKeys(filter))
-		result = BloomMakeOfCountedKeys(filter, key_type, BloomCountedKeysOf(filter),
-								  added);
-	else
-	{
-		result = BloomCopy(filter);
-		BloomSetCount(result, filter->count +
-					  BloomCountersAddKeys(BloomCounterData(result), result, added));
-	}
-	pfree(unconstify(uint8 *, added.counts));
-	return result;
-}
 
 /*
  * What remains of one list without another, as a filter.  A key that goes more
  * often than it is there is absent then.
  */
 static Bloom *
-SubtractKeys(const Bloom *filter, BloomCountedKeys removed)
+SubtractKeys(const Bloom *filter, BloomKeyList removed)
 {
-	BloomCountedKeys keys = BloomCountedKeysOf(filter);
+	BloomKeyList keys = BloomKeysOf(filter);
 	Bloom	   *result = BloomCopy(filter);
 	uint64	   *hashes = BloomKeyData(result);
 	uint8	   *counts;
@@ -261,7 +189,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 
 	if (BloomIsKeys(filter))
 	{
-		BloomCountedKeys removed = BloomCountHashes(hashes, present);
+		BloomKeyList removed = BloomCountHashes(hashes, present);
 
 		result = SubtractKeys(filter, removed);
 		pfree(unconstify(uint8 *, removed.counts));
@@ -299,82 +227,9 @@ BloomCountOfKey(const Bloom *filter, uint64 hash)
 }
 
 /* ----------------------------------------------------------------
- *							SUM AND DIFFERENCE
+ *							DIFFERENCE
  * ----------------------------------------------------------------
  */
-
-/*
- * BloomCountersAddAll
- *		Add the other filter's counters, in place; both in counters form.
- *
- * The counters in use are not counted.
- */
-void
-BloomCountersAddAll(Bloom *counters, const Bloom *other)
-{
-	uint64	   *to = BloomKeyData(counters);
-	const uint64 *from = BloomKeyData(other);
-	uint64		nwords = BloomCounterBytes(other) / sizeof(uint64);
-
-	for (uint64 i = 0; i < nwords; i++)
-	{
-		BloomCheckInterrupts(i);
-		to[i] = BloomCounterWordSum(to[i], from[i]);
-	}
-}
-
-static uint64
-CountersInUse(const Bloom *filter)
-{
-	return BloomCountersUsed(BloomKeyData(filter),
-							  BloomCounterBytes(filter) / sizeof(uint64));
-}
-
-/*
- * BloomCountingSum
- *		The filter of the keys of both, each as often as in both together.
- */
-const Bloom *
-BloomCountingSum(const Bloom *a, const Bloom *b)
-{
-	Bloom	   *result;
-
-	BloomCheckCombinable(a, b);
-	if (!BloomHasShape(a))
-		return b;
-	if (!BloomHasShape(b))
-		return a;
-
-	if (BloomIsKeys(a) && BloomIsBits(b))
-	{
-		const Bloom *swap = a;
-
-		a = b;
-		b = swap;
-	}
-	if (BloomIsKeys(a))
-	{
-		BloomKeyType key_type = BloomKeyTypeOf(a->count > 0 ? a : b);
-
-		result = BloomMakeOfCountedKeys(a, &key_type, BloomCountedKeysOf(a),
-								  BloomCountedKeysOf(b));
-	}
-	else
-	{
-		result = BloomCopy(a);
-		if (BloomIsKeys(b))
-			BloomSetCount(result, a->count +
-						  BloomCountersAddKeys(BloomCounterData(result), result,
-										  BloomCountedKeysOf(b)));
-		else
-		{
-			BloomCountersAddAll(result, b);
-			BloomSetCount(result, CountersInUse(result));
-		}
-	}
-	BloomAdoptCapacity(result, b);
-	return result;
-}
 
 static void
 ReportDifference(void)
@@ -388,7 +243,7 @@ ReportDifference(void)
 
 /* Is there as much of every key as is to be removed? */
 static bool
-KeysSuffice(BloomCountedKeys keys, BloomCountedKeys removed)
+KeysSuffice(BloomKeyList keys, BloomKeyList removed)
 {
 	uint64		i = 0;
 
@@ -398,8 +253,7 @@ KeysSuffice(BloomCountedKeys keys, BloomCountedKeys removed)
 		while (i < keys.nkeys && keys.hashes[i] < removed.hashes[j])
 			i++;
 		if (i == keys.nkeys || keys.hashes[i] != removed.hashes[j] ||
-			!BloomCountSuffices(BloomGetCounter(keys.counts, i),
-								BloomGetCounter(removed.counts, j)))
+			BloomGetCounter(keys.counts, i) < BloomGetCounter(removed.counts, j))
 			return false;
 	}
 	return true;
@@ -428,11 +282,11 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 
 	if (BloomIsKeys(b))
 	{
-		BloomCountedKeys removed = BloomCountedKeysOf(b);
+		BloomKeyList removed = BloomKeysOf(b);
 
 		if (BloomIsKeys(a))
 		{
-			if (!KeysSuffice(BloomCountedKeysOf(a), removed))
+			if (!KeysSuffice(BloomKeysOf(a), removed))
 				ReportDifference();
 			return SubtractKeys(a, removed);
 		}
@@ -450,18 +304,17 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 		return result;
 	}
 
-	result = ToCounters(a);
+	result = BloomToBits(a);
 	from = BloomKeyData(b);
 	to = BloomKeyData(result);
-	for (uint64 i = 0; i < BloomCounterBytes(b) / sizeof(uint64); i++)
+	for (uint64 i = 0; i < BloomCounterWords(b); i++)
 	{
 		BloomCheckInterrupts(i);
 		to[i] = BloomCounterWordDifference(to[i], from[i], &missing);
 	}
 	if (missing != 0)
 		ReportDifference();
-	BloomSetCount(result, CountersInUse(result));
-	return result;
+	return BloomRecount(result);
 }
 
 /* ----------------------------------------------------------------
@@ -494,7 +347,7 @@ BloomCountingToPlain(const Bloom *filter)
 	{
 		plain = BloomMakeLike(filter, BLOOM_BITS, BloomBitBytes(filter));
 		to = BloomBitData(plain);
-		for (uint64 i = 0; i < BloomCounterBytes(filter) / sizeof(uint64); i++)
+		for (uint64 i = 0; i < BloomCounterWords(filter); i++)
 		{
 			unsigned int bits = BloomCountersToBits(BloomLittleEndian64(from[i]));
 
@@ -520,7 +373,7 @@ uint64
 BloomCountersFull(const Bloom *filter)
 {
 	const uint64 *words = BloomKeyData(filter);
-	uint64		nwords = BloomCounterBytes(filter) / sizeof(uint64);
+	uint64		nwords = BloomCounterWords(filter);
 	uint64		full = 0;
 
 	if (BloomIsKeys(filter))

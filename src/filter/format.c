@@ -255,16 +255,6 @@ BloomCopy(const Bloom *filter)
 }
 
 /*
- * BloomCountBits
- *		How many bits are set in the array of a filter in bits form?
- */
-uint64
-BloomCountBits(const Bloom *bits)
-{
-	return BloomPopcount(BloomBitData(bits), BloomBitBytes(bits));
-}
-
-/*
  * BloomSetCount
  *		Note how many keys a filter holds, or how many bits are set in it, and
  *		give back what it has too much of room.
@@ -278,6 +268,18 @@ BloomSetCount(Bloom *filter, uint64 count)
 	if (BloomIsKeys(filter))
 		SET_VARSIZE(filter, BloomSizeByHeader(filter));
 	AssertCheckBloom(filter);
+}
+
+/*
+ * BloomRecount
+ *		The same, after its bits or counters were changed.
+ */
+Bloom *
+BloomRecount(Bloom *filter)
+{
+	BloomSetCount(filter, BloomIsKeys(filter) ? filter->count :
+				  BloomCountContent(filter));
+	return filter;
 }
 
 /*

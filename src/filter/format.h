@@ -62,8 +62,8 @@ extern Bloom *BloomMakeUnsized(BloomKind kind);
 extern Bloom *BloomMakeLike(const Bloom *like,
 							BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomCopy(const Bloom *filter);
-extern uint64 BloomCountBits(const Bloom *bits);
 extern void BloomSetCount(Bloom *filter, uint64 count);
+extern Bloom *BloomRecount(Bloom *filter);
 
 extern const char *BloomDecode(Bloom *filter, BloomKind kind);
 

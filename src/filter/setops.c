@@ -28,6 +28,7 @@
 #include "utils/builtins.h"
 
 #include "bits/bits.h"
+#include "filter/counting_ops.h"
 #include "filter/setops.h"
 #include "bits/sort.h"
 
@@ -107,16 +108,66 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 }
 
 /*
- * BloomSetMany
- *		Set the bits of many keys in a filter in bits form, in place.
- *
- * The bits set are not counted.
+ * BloomAddToArray
+ *		Add keys to the bits or counters of a filter in bits form, in place.
  */
 void
-BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
+BloomAddToArray(Bloom *filter, BloomKeyList keys)
 {
-	BloomSetBitsOfMany(BloomBitData(bits), BloomBits(bits), bits->hashes,
-					   hashes, nhashes);
+	filter->count += keys.counts != NULL ?
+		BloomCountersAddKeys(filter, keys) :
+		BloomSetBitsOfMany(BloomBitData(filter), BloomBits(filter),
+						   filter->hashes, keys.hashes, keys.nkeys);
+}
+
+/*
+ * BloomMergeKeys
+ *		Merge two lists into arrays, unless those are NULL.  The result is the
+ *		number of keys.
+ *
+ * Counts of a key that is in both are added.  They are written into room that
+ * is all zero.
+ */
+uint64
+BloomMergeKeys(BloomKeyList a, BloomKeyList b, uint64 *hashes, uint8 *counts)
+{
+	if (a.counts != NULL)
+		return BloomMergeCountedKeys(a, b, hashes, counts);
+	return BloomMergeHashes(a.hashes, a.nkeys, b.hashes, b.nkeys, hashes);
+}
+
+/*
+ * BloomMakeOfKeys
+ *		The filter that holds the keys of two lists, of the shape and type of
+ *		another.
+ */
+Bloom *
+BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
+				BloomKeyList a, BloomKeyList b)
+{
+	bool		is_counting = BloomKindOf(like) == BLOOM_COUNTING;
+	BloomShape	shape = BloomShapeOf(like);
+	uint64		n = BloomMergeKeys(a, b, NULL, NULL);
+	Bloom	   *result;
+
+	if (BloomHoldsAsKeys(like->words, n))
+	{
+		result = BloomMake(&shape, key_type, BloomKindOf(like) | BLOOM_KEYS,
+						   n * sizeof(uint64) +
+						   (is_counting ? BloomCountBytes(n) : 0));
+		result->count = n;
+		BloomMergeKeys(a, b, BloomKeyData(result), BloomCountData(result));
+	}
+	else
+	{
+		result = BloomMake(&shape, key_type, BloomKindOf(like) | BLOOM_BITS,
+						   is_counting ? BloomCounterBytes(like) :
+						   BloomBitBytes(like));
+		BloomAddToArray(result, a);
+		BloomAddToArray(result, b);
+	}
+	BloomSetCount(result, result->count);
+	return result;
 }
 
 /*
@@ -128,13 +179,15 @@ BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes)
 Bloom *
 BloomToBits(const Bloom *filter)
 {
+	bool		is_counting = BloomKindOf(filter) == BLOOM_COUNTING;
 	Bloom	   *bits;
 
 	if (BloomIsBits(filter))
 		return BloomCopy(filter);
-	bits = BloomMakeLike(filter, BLOOM_BITS, BloomBitBytes(filter));
-	BloomSetMany(bits, BloomKeyData(filter), filter->count);
-	bits->count = BloomCountBits(bits);
+	bits = BloomMakeLike(filter, BloomKindOf(filter) | BLOOM_BITS,
+						 is_counting ? BloomCounterBytes(filter) :
+						 BloomBitBytes(filter));
+	BloomAddToArray(bits, BloomKeysOf(filter));
 	return bits;
 }
 
@@ -158,57 +211,41 @@ BloomAdoptCapacity(Bloom *filter, const Bloom *other)
 }
 
 /*
- * BloomAddSorted
- *		The filter with these hashes, which are ascending and distinct.
+ * BloomAddKeys
+ *		The filter with these keys as well.
  *
- * The filter itself, if it has them all.
+ * The filter itself, if it is a plain one that has them all.
  */
 const Bloom *
-BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
-			   const BloomKeyType *key_type)
+BloomAddKeys(const Bloom *filter, BloomKeyList keys,
+			 const BloomKeyType *key_type)
 {
-	BloomShape	shape = BloomShapeOf(filter);
+	BloomKeyType type = BloomKeyTypeOf(filter);
 	Bloom	   *result;
-	uint64		total;
 
 	BloomCheckHasShape(filter);
-	BloomCheckKeyType(filter, key_type);
+	if (key_type->id != 0)
+		BloomCheckKeyType(filter, key_type);
+	if (type.id == 0)
+		type = *key_type;
 
-	if (BloomIsBits(filter))
+	if (BloomKindOf(filter) == BLOOM_PLAIN)
 	{
-		uint64		have = 0;
-
-		while (have < nhashes && BloomTestHash(filter, hashes[have]))
+		/* the first keys that it has */
+		for (uint64 i = 0; keys.nkeys > 0 && BloomTestHash(filter, *keys.hashes); i++)
 		{
-			have++;
-			BloomCheckInterrupts(have);
+			BloomCheckInterrupts(i);
+			keys.hashes++;
+			keys.nkeys--;
 		}
-		if (have == nhashes)
+		if (keys.nkeys == 0 && type.id == filter->key_type)
 			return filter;
-		result = BloomCopy(filter);
-		BloomSetMany(result, hashes + have, nhashes - have);
-		BloomSetCount(result, BloomCountBits(result));
-		return result;
 	}
-
-	total = BloomMergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
-						NULL);
-	if (total == filter->count)
-		return filter;
-	if (BloomHoldsAsKeys(filter->words, total))
-	{
-		result = BloomMake(&shape, key_type, BLOOM_KEYS,
-						   total * sizeof(uint64));
-		BloomMergeHashes(BloomKeyData(filter), filter->count, hashes, nhashes,
-					BloomKeyData(result));
-		BloomSetCount(result, total);
-		return result;
-	}
-
-	result = BloomMake(&shape, key_type, BLOOM_BITS, BloomBitBytes(filter));
-	BloomSetMany(result, BloomKeyData(filter), filter->count);
-	BloomSetMany(result, hashes, nhashes);
-	BloomSetCount(result, BloomCountBits(result));
+	if (BloomIsKeys(filter))
+		return BloomMakeOfKeys(filter, &type, BloomKeysOf(filter), keys);
+	result = BloomCopy(filter);
+	BloomAddToArray(result, keys);
+	BloomSetCount(result, result->count);
 	return result;
 }
 
@@ -277,9 +314,10 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
 
 /*
  * BloomOrBits
- *		Set the other filter's bits as well, in place; both in bits form.
+ *		Set the other filter's bits as well, or add its counters, in place; both
+ *		in bits form.
  *
- * The bits set are not counted.
+ * The count stays as it was.
  */
 void
 BloomOrBits(Bloom *bits, const Bloom *other)
@@ -287,6 +325,16 @@ BloomOrBits(Bloom *bits, const Bloom *other)
 	uint64	   *to = BloomKeyData(bits);
 	const uint64 *from = BloomKeyData(other);
 	uint64		words = bits->words;
+
+	if (BloomKindOf(bits) == BLOOM_COUNTING)
+	{
+		for (uint64 i = 0; i < BloomCounterWords(bits); i++)
+		{
+			BloomCheckInterrupts(i);
+			to[i] = BloomCounterWordSum(to[i], from[i]);
+		}
+		return;
+	}
 
 	/* in pieces, so that the compiler can do many words at a time */
 	for (uint64 start = 0; start < words; start += BLOOM_STEPS_PER_CHECK)
@@ -301,7 +349,7 @@ BloomOrBits(Bloom *bits, const Bloom *other)
 
 /*
  * BloomUnion
- *		The filter that holds the keys of both.
+ *		The filter that holds the keys of both; of counting filters, the sum.
  */
 const Bloom *
 BloomUnion(const Bloom *a, const Bloom *b)
@@ -326,8 +374,7 @@ BloomUnion(const Bloom *a, const Bloom *b)
 	if (BloomIsKeys(b))
 	{
 		BloomKeyType key_type = BloomKeyTypeOf(b);
-		const Bloom *sum = BloomAddSorted(a, BloomKeyData(b), b->count,
-										  &key_type);
+		const Bloom *sum = BloomAddKeys(a, BloomKeysOf(b), &key_type);
 
 		result = sum == a ? BloomCopy(a) : unconstify(Bloom *, sum);
 	}
@@ -335,7 +382,7 @@ BloomUnion(const Bloom *a, const Bloom *b)
 	{
 		result = BloomCopy(a);
 		BloomOrBits(result, b);
-		BloomSetCount(result, BloomCountBits(result));
+		BloomRecount(result);
 	}
 	BloomAdoptCapacity(result, b);
 	return result;
@@ -400,7 +447,7 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 			for (uint64 i = start; i < end; i++)
 				BloomKeyData(result)[i] &= BloomKeyData(b)[i];
 		}
-		n = BloomCountBits(result);
+		n = BloomCountContent(result);
 	}
 	BloomAdoptCapacity(result, b);
 	BloomSetCount(result, n);
@@ -442,7 +489,7 @@ FoldBits(const Bloom *filter, uint32 factor)
 		}
 		to[i >> 3] |= any << (i & 7);
 	}
-	folded->count = BloomCountBits(folded);
+	folded->count = BloomCountContent(folded);
 	return folded;
 }
 

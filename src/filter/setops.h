@@ -19,15 +19,39 @@
 #include "bits/sort.h"
 #include "bits/counters.h"
 
+/* Distinct hashes, ascending; of a counting filter, with a counter for each */
+typedef struct BloomKeyList
+{
+	const uint64 *hashes;
+	const uint8 *counts;		/* or NULL */
+	uint64		nkeys;
+} BloomKeyList;
+
+/* The keys of a filter in keys form */
+static inline BloomKeyList
+BloomKeysOf(const Bloom *filter)
+{
+	BloomKeyList keys;
+
+	keys.hashes = BloomKeyData(filter);
+	keys.counts = BloomKindOf(filter) == BLOOM_COUNTING ?
+		BloomCountData(filter) : NULL;
+	keys.nkeys = filter->count;
+	return keys;
+}
+
 extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
 extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
-extern const Bloom *BloomAddSorted(const Bloom *filter, const uint64 *hashes,
-								   uint64 nhashes,
-								   const BloomKeyType *key_type);
+extern void BloomAddToArray(Bloom *filter, BloomKeyList keys);
+extern uint64 BloomMergeKeys(BloomKeyList a, BloomKeyList b, uint64 *hashes,
+							 uint8 *counts);
+extern Bloom *BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
+							  BloomKeyList a, BloomKeyList b);
+extern const Bloom *BloomAddKeys(const Bloom *filter, BloomKeyList keys,
+								 const BloomKeyType *key_type);
 extern Bloom *BloomToBits(const Bloom *filter);
-extern void BloomSetMany(Bloom *bits, const uint64 *hashes, uint64 nhashes);
 extern void BloomOrBits(Bloom *bits, const Bloom *other);
 extern void BloomAdoptCapacity(Bloom *filter, const Bloom *other);
 
@@ -84,6 +108,16 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 		return BloomTestCounters(BloomCounterData(filter), BloomBits(filter),
 								 filter->hashes, hash);
 	return BloomTestKeys(BloomKeyData(filter), filter->count, hash);
+}
+
+/* The filter with these hashes, which are ascending and distinct. */
+static inline const Bloom *
+BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,
+			   const BloomKeyType *key_type)
+{
+	BloomKeyList keys = {hashes, NULL, nhashes};
+
+	return BloomAddKeys(filter, keys, key_type);
 }
 
 #endif							/* BLOOM_SETOPS_H */

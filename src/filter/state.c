@@ -131,17 +131,6 @@ BatchOf(const Bloom *state)
 	return BloomKeyData(unconstify(Bloom *, state)) + ContentWords(state);
 }
 
-/* The keys of a state or value in keys form; counts is NULL if not counted. */
-static BloomCountedKeys
-KeysOf(const Bloom *filter)
-{
-	BloomCountedKeys keys = BloomCountedKeysOf(filter);
-
-	if (!IsCounted(filter))
-		keys.counts = NULL;
-	return keys;
-}
-
 #ifdef USE_ASSERT_CHECKING
 /* How many keys are looked at */
 #define CHECKED_KEYS	1024
@@ -426,10 +415,10 @@ AddHashes(Bloom *bits, const uint64 *hashes, uint64 n)
 
 /* The same with distinct keys and their counts. */
 static void
-AddKeysToBits(Bloom *bits, BloomCountedKeys keys)
+AddKeysToBits(Bloom *bits, BloomKeyList keys)
 {
 	if (keys.counts != NULL)
-		(void) BloomCountersAddKeys(BloomCounterData(bits), bits, keys);
+		(void) BloomCountersAddKeys(bits, keys);
 	else
 		AddHashes(bits, keys.hashes, keys.nkeys);
 }
@@ -441,7 +430,7 @@ ToBits(Bloom *list)
 	MemoryContext oldcontext = SwitchToOwner(list);
 	Bloom	   *bits = MakeBits(list);
 
-	AddKeysToBits(bits, KeysOf(list));
+	AddKeysToBits(bits, BloomKeysOf(list));
 	AddHashes(bits, BatchOf(list), BloomStateTailOf(list)->waiting);
 	return Replace(list, bits, oldcontext);
 }
@@ -455,12 +444,12 @@ ToBits(Bloom *list)
  * Hashes as distinct keys, ascending, in memory of its own.  The hashes are in
  * disorder afterwards.
  */
-static BloomCountedKeys
+static BloomKeyList
 SortKeys(const Bloom *like, uint64 *hashes, uint64 n)
 {
 	uint64	   *sorted = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(n, 1) * sizeof(uint64));
-	BloomCountedKeys keys = {sorted, NULL, 0};
+	BloomKeyList keys = {sorted, NULL, 0};
 
 	if (IsCounted(like))
 	{
@@ -472,7 +461,7 @@ SortKeys(const Bloom *like, uint64 *hashes, uint64 n)
 }
 
 static void
-FreeKeys(BloomCountedKeys keys)
+FreeKeys(BloomKeyList keys)
 {
 	pfree(unconstify(uint64 *, keys.hashes));
 	if (keys.counts != NULL)
@@ -495,7 +484,7 @@ TooManyToCollect(void)
  * The list with other keys, without counts.  It has an empty batch.
  */
 static Bloom *
-MergePlain(Bloom *list, BloomCountedKeys keys, BloomWhenFull when_full)
+MergePlain(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 {
 	uint64		batch;
 
@@ -525,7 +514,7 @@ MergePlain(Bloom *list, BloomCountedKeys keys, BloomWhenFull when_full)
  * The same with counts.
  */
 static Bloom *
-MergeCounted(Bloom *list, BloomCountedKeys keys)
+MergeCounted(Bloom *list, BloomKeyList keys)
 {
 	uint64		n = list->count + keys.nkeys;
 	uint64	   *hashes = palloc(Max(n, 1) * sizeof(uint64));
@@ -533,7 +522,7 @@ MergeCounted(Bloom *list, BloomCountedKeys keys)
 	uint64		room = ContentWords(list) + BloomStateTailOf(list)->batch;
 
 	CHECK_FOR_INTERRUPTS();
-	n = BloomMergeCountedKeys(KeysOf(list), keys, hashes, counts);
+	n = BloomMergeCountedKeys(BloomKeysOf(list), keys, hashes, counts);
 	if (!BloomHoldsAsKeys(list->words, n))
 	{
 		list = ToBits(list);
@@ -561,7 +550,7 @@ MergeCounted(Bloom *list, BloomCountedKeys keys)
 }
 
 static Bloom *
-MergeKeys(Bloom *list, BloomCountedKeys keys, BloomWhenFull when_full)
+MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 {
 	return keys.counts != NULL ? MergeCounted(list, keys) :
 		MergePlain(list, keys, when_full);
@@ -587,7 +576,7 @@ BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 		AddHashes(state, BatchOf(state), n);
 	else
 	{
-		BloomCountedKeys keys = SortKeys(state, BatchOf(state), n);
+		BloomKeyList keys = SortKeys(state, BatchOf(state), n);
 
 		state = MergeKeys(state, keys, when_full);
 		FreeKeys(keys);
@@ -611,7 +600,7 @@ BloomStateAddToValue(const Bloom *value, uint64 hash, BloomWhenFull when_full)
  * has room for them.  If they are not sorted, they have no counts.
  */
 static Bloom *
-AddKeys(Bloom *state, BloomCountedKeys keys, bool sorted,
+AddKeys(Bloom *state, BloomKeyList keys, bool sorted,
 		BloomWhenFull when_full)
 {
 	BloomStateTail *tail = BloomStateTailOf(state);
@@ -687,19 +676,16 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	state = BloomStateSetKeyType(state, &key_type);
 
 	if (BloomIsKeys(other))
-		state = AddKeys(state, KeysOf(other), true, when_full);
+		state = AddKeys(state, BloomKeysOf(other), true, when_full);
 	else
 	{
 		if (BloomIsKeys(state))
 			state = ToBits(state);
-		if (IsCounted(state))
-			BloomCountersAddAll(state, other);
-		else
-			BloomOrBits(state, other);
+		BloomOrBits(state, other);
 	}
 	if (!BloomIsValue(other))
 	{
-		BloomCountedKeys waiting = {
+		BloomKeyList waiting = {
 			BatchOf(other), NULL, BloomStateTailOf(other)->waiting
 		};
 
@@ -734,7 +720,7 @@ FlushInPlace(Bloom *state)
 		AddHashes(state, BatchOf(state), n);
 	else if (n > 0)
 	{
-		BloomCountedKeys keys = SortKeys(state, BatchOf(state), n);
+		BloomKeyList keys = SortKeys(state, BatchOf(state), n);
 
 		SetListCount(state, BloomMergeInPlace(BloomKeyData(state), state->count,
 											  keys.hashes, keys.nkeys));
@@ -778,8 +764,8 @@ MakeValue(const Bloom *list, const BloomShape *shape)
 			   list->count * sizeof(uint64));
 	else
 		AddHashes(value, BloomKeyData(list), list->count);
-	BloomSetCount(value, as_keys ? list->count : BloomCountBits(value));
-	return value;
+	value->count = list->count;
+	return BloomRecount(value);
 }
 
 /*
@@ -801,10 +787,10 @@ BloomStateToValue(Bloom *state, bool in_place)
 		return state;
 	if (IsCounted(state) && BloomIsKeys(state))
 	{
-		BloomCountedKeys waiting = SortKeys(state, BatchOf(state),
+		BloomKeyList waiting = SortKeys(state, BatchOf(state),
 											BloomStateTailOf(state)->waiting);
 
-		value = BloomMakeOfCountedKeys(state, &key_type, KeysOf(state), waiting);
+		value = BloomMakeOfKeys(state, &key_type, BloomKeysOf(state), waiting);
 		FreeKeys(waiting);
 		return value;
 	}
@@ -820,14 +806,7 @@ BloomStateToValue(Bloom *state, bool in_place)
 	}
 	SET_VARSIZE(value, size);
 	value->version = BLOOM_VERSION;
-	if (BloomIsKeys(value))
-		BloomSetCount(value, value->count);
-	else if (IsCounted(value))
-		BloomSetCount(value, BloomCountersUsed(BloomKeyData(value),
-												BitWords(value)));
-	else
-		BloomSetCount(value, BloomCountBits(value));
-	return value;
+	return BloomRecount(value);
 }
 
 /*
