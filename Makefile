@@ -9,6 +9,10 @@
 
 # where the sources are
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+# PGXS finds it by itself only if the server was built so, too
+ifneq ($(abspath $(here)),$(CURDIR))
+VPATH = $(here)
+endif
 
 MODULE_big = bloomtype
 OBJS = bloomtype.o $(patsubst $(here)/%.c,%.o,$(sort $(wildcard $(here)/src/*/*.c)))

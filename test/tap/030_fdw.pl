@@ -21,9 +21,9 @@ if ($coordinator->safe_psql('postgres',
 	plan skip_all => 'this PostgreSQL has no postgres_fdw';
 }
 
-# Asynchronous scans came with PostgreSQL 14.
+# PostgreSQL 14 has asynchronous scans, 15 under UNION ALL, too.
 my $async = $coordinator->safe_psql('postgres',
-	"SELECT current_setting('server_version_num')::int >= 140000") eq 't';
+	"SELECT current_setting('server_version_num')::int >= 150000") eq 't';
 
 # Ten days, five on each node; 20,000 events.
 my $rows = q{
