@@ -32,12 +32,17 @@ child=''                # process group of the step that is running
 ticker=''               # process that prints how far the step is
 installed=()            # packages that were missing
 port=54329              # names the socket only; nothing listens on TCP
+workshop_path=/usr/local/bin:/usr/bin:/bin
 workshop_environment=() # more of NAME=value for what runs in it
 apt_leftovers=()        # files that keep apt-get from creating clusters
 
 # What a build needs, by the names of Debian's packages.  SERVER and HEADERS
 # stand for the two packages whose names contain PostgreSQL's version.
 build_packages=(SERVER HEADERS libxxhash-dev gcc libc6-dev make gzip)
+
+# What the tests of clients/ need, by the same names.
+client_packages=(nodejs chromium golang-go cargo default-jdk-headless
+    python3-xxhash python3-psycopg2 python3-psycopg)
 
 
 #
@@ -156,6 +161,9 @@ can_cross_compile() {
 # has_header NAME: does the C compiler find the header?
 has_header() { printf '#include <%s>\n' "$1" | gcc -E - >/dev/null 2>&1; }
 
+# runs_in_workshop PROGRAM: is it where the tests look for programs?
+runs_in_workshop() { PATH=$workshop_path command -v "$1" >/dev/null; }
+
 # lacks PACKAGE: is what the package brings missing?  Looks for the thing itself, however it got here.
 lacks() {
     case $1 in
@@ -169,6 +177,11 @@ lacks() {
         python3-hypothesis) ! /usr/bin/python3 -c 'import hypothesis' 2>/dev/null ;;
         python3-xxhash) ! /usr/bin/python3 -c 'import xxhash' 2>/dev/null ;;
         python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
+        python3-psycopg) ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null ;;
+        nodejs) ! runs_in_workshop node ;;
+        golang-go) ! runs_in_workshop go ;;
+        default-jdk-headless) ! runs_in_workshop javac ;;
+        cargo | chromium) ! runs_in_workshop "$1" ;;
         libclang-rt-dev) ! can_fuzz ;;
         qemu-user) ! command -v qemu-s390x >/dev/null ;;
         gcc-*-linux-gnu) ! can_cross_compile "${1#gcc-}-gcc" ;;
@@ -361,7 +374,7 @@ exec_in_workshop() {
         --regid "$(id -g "$run_as")" --init-groups)
     cd "$work/src"
     exec setsid "${become[@]}" env -i \
-        PATH="$bindir:/usr/local/bin:/usr/bin:/bin" \
+        PATH="$bindir:$workshop_path" \
         HOME="$work" TMPDIR="$work/tmp" LC_ALL=C.UTF-8 TZ=UTC \
         PG_CONFIG="$bindir/pg_config" PGHOST="$work/sock" PGPORT="$port" \
         PGUSER=postgres PGDATABASE=postgres \
