@@ -295,6 +295,14 @@ def from_server(folder: Path) -> None:
         check((filter_of(urls[::2], ours.capacity, ours.fp_prob, ours.seed)
                | filter_of(urls[1::2], ours.capacity, ours.fp_prob, ours.seed)) == theirs,
               "and it is the union of ours for its halves")  # fmt: skip
+    pairs = [[bytes.fromhex(field) for field in line.split()]
+             for line in (folder / "combined").read_text().splitlines()]  # fmt: skip
+    wrong = [
+        (a.hex(), b.hex()) for a, b, union, intersection in pairs
+        if bytes(Filter.from_bytes(a) | Filter.from_bytes(b)) != union
+        or bytes(Filter.from_bytes(a) & Filter.from_bytes(b)) != intersection
+    ]  # fmt: skip
+    check(pairs and not wrong, f"unions and intersections of {len(pairs)} pairs", *wrong)
     wrong = []
     for line in (folder / "verdicts").read_text().splitlines():
         verdict, name = line.split(" ", 1)
