@@ -987,11 +987,11 @@ COMMENT ON FUNCTION bloom_distinct(anycompatible, float8, float8) IS 'in a SELEC
 
 -- not STRICT; keeps the parameters of a set
 CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep interval,
-							   slices int, shards int, bits bigint, hashes int,
+							   slices int, buckets int, bits bigint, hashes int,
 							   seed bigint, grow boolean)
 	RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_set_room(bigint, float8, interval, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: what a row lacks in size while its filter is empty; the arguments are the parameters of the set';
+COMMENT ON FUNCTION _bloom_set_room(bigint, float8, interval, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: what the row of an empty filter lacks in size; the arguments are the parameters of the set';
 
 -- not STRICT; without keep, keys are kept for ever; without seed, it is random
 CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,
@@ -999,10 +999,11 @@ CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,
 								 keep interval DEFAULT NULL, slices int DEFAULT 8,
 								 grow boolean DEFAULT true,
 								 unlogged boolean DEFAULT false,
-								 seed bigint DEFAULT NULL)
+								 seed bigint DEFAULT NULL,
+								 if_not_exists boolean DEFAULT false)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_create(text, float8, float8, interval, int, boolean, boolean, bigint) IS 'make the table of a set with false-positive rate fp_prob; the set begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, it forgets a key at that age, at most keep divided by slices later, and capacity is the number of keys in that time; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default';
+COMMENT ON FUNCTION bloom_set_create(text, float8, float8, interval, int, boolean, boolean, bigint, boolean) IS 'make the table of a set with false-positive rate fp_prob; the set begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / slices; capacity is the number of keys in that time; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE';
 
 -- not STRICT, these: a null set is an error, a null key gives null
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
@@ -1040,6 +1041,10 @@ CREATE FUNCTION bloom_set_expire(set regclass, at timestamptz DEFAULT pg_catalog
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway, and return their number; a time that is ahead of the clock by more than a slice is error 22023';
 
+CREATE FUNCTION bloom_set_compact(set regclass) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'move the keys that large transactions have left beside the filters of a set into these, and return their number; later adds do so anyway';
+
 CREATE FUNCTION bloom_set_dedup() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
 COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger BEFORE INSERT FOR EACH ROW with the arguments (''set'', ''column'' [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema must be in the schema of the table; rows with a null key stay';
@@ -1048,20 +1053,20 @@ CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog
 								 OUT capacity bigint, OUT fp_prob float8,
 								 OUT keep interval, OUT slice_length interval,
 								 OUT slice_capacity bigint, OUT slice_fp_prob float8,
-								 OUT shards int, OUT oldest timestamptz,
+								 OUT buckets int, OUT oldest timestamptz,
 								 OUT grow boolean, OUT seed bigint)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked; length, capacity and rate of a time slice; number of shards in the first generation; the oldest live time slice; whether it grows; its seed';
+COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked; length, capacity and rate of a time slice; number of buckets in the first generation; the oldest live time slice; whether it grows; its seed';
 
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 							   OUT slice timestamptz, OUT key_type text,
 							   OUT capacity bigint, OUT fp_prob float8, OUT keys bigint,
-							   OUT fp_prob_now float8, OUT shards int, OUT bytes bigint,
+							   OUT fp_prob_now float8, OUT buckets int, OUT bytes bigint,
 							   OUT generations int)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, shards in the first generation, bytes (on disk for the whole set), and number of generations';
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, buckets in the first generation, bytes (on disk for the whole set), and number of generations';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS

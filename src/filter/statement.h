@@ -15,7 +15,8 @@
 /* What there is to share; never a number that SQL gives */
 typedef enum BloomSharedKind
 {
-	BLOOM_SHARED_CACHE = 1		/* of stored filters (filter/fetch.c) */
+	BLOOM_SHARED_CACHE = 1,		/* of stored filters (filter/fetch.c) */
+	BLOOM_SHARED_SETS			/* what was read of sets (set/keys.c) */
 } BloomSharedKind;
 
 /* What is shared begins with this */

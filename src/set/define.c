@@ -6,21 +6,19 @@
  * The table
  * ---------
  *
- *		shard	slice		filter
- *		-1		-infinity	a first key, whose type is that of all keys
- *		0..		-infinity	of a set that keeps its keys: what a shard holds
- *		0..		a time		of a set that forgets: what came in that slice of time
- *		0..		infinity	of a set that forgets: no keys; its row is locked
+ *		bucket	lane	slice		filter	room
+ *		-1		<= 0	-infinity	a key	NULL: its type is that of all keys
+ *		0..		0		see below	keys	zeros
+ *		0..		< 0		see below	NULL	a lane: hashes of keys
  *
- * Rows are made when they are needed; to truncate the table is to empty the
- * set.  Which shard a key has depends on its hash, and is the same in every
- * slice.  A time slice is named by its beginning.
+ * The hash of a key determines its bucket.  The slice is the beginning of a
+ * time slice, or -infinity in a set that keeps its keys.  Rows are made when
+ * they are needed; to truncate the table is to empty the set.  What the rows of
+ * a bucket hold is in set/set.c.
  *
- * A fourth column, "room", is as many zero bytes as a filter in keys form lacks
- * in size until it has turned into bits.  So a row never grows, and a page, in
- * which the fill factor leaves place for one row more, takes its updates for
- * ever, without new index entries (HOT).  A row stays below the size from which
- * TOAST would look at it.
+ * Beside a filter, "room" has as many zero bytes as the filter in keys form
+ * lacks in size until it has turned into bits.  So no filter's row grows, and
+ * no row is so large that TOAST would look at it.
  *
  * The parameters
  * --------------
@@ -32,25 +30,24 @@
  * one.  A part of the table's definition is seen by all, is changed only by the
  * table's owner, and goes wherever the table goes.  A default, unlike a
  * constraint or the expression of a generated column, costs an update nothing.
- * The row of shard -1 has a copy of the default in its room, for an owner who
- * has lost it.
  *
  * Nothing that an owner can write is believed.  A table is a set only if it has
  * exactly the columns, types, default and primary key that bloom_set_create
- * makes, and nothing that would run code or hide rows.  So we can read and
+ * makes (or a copy of that, which REINDEX CONCURRENTLY leaves when it fails),
+ * and nothing that would run code or hide rows.  So we can read and
  * write it without the executor, and no code of its owner runs as the caller.
  *
  * Generations
  * -----------
  *
- * A set that grows does so shard by shard.  When half of the bits of a shard
- * are set, it takes no more keys; its further keys go to two shards of the next
+ * A set that grows does so bucket by bucket.  When half of the bits of a filter
+ * are set, its bucket is closed: further keys go to two buckets of the next
  * generation, half of them to each, and so on.  Nothing is moved, and no number
- * is kept for the whole set, which all adds would have to change: whether a
- * shard is full is told by its own row.
+ * is kept for the whole set, which all adds would have to change: the rows of a
+ * bucket show whether it is closed.
  *
  * With half of its bits set, a filter of k hashes has a rate of 2^-k.  A key is
- * looked for in one shard of each generation, so the rates add up.  Of the rate
+ * looked for in one bucket of each generation, so the rates add up.  Of the rate
  * that was asked, generation g has at most 1 / ((g + 1) * (g + 2)): 1/2, 1/6,
  * 1/12, ..., whose sum is 1 however many there are.  (With a half for each next
  * one, the fourteenth would take 30 bits a key at one percent; so it takes 22.)
@@ -60,9 +57,9 @@
  * Capacity and rate of a set that does not grow
  * ---------------------------------------------
  *
- * Some shards get more keys than others, and their rate is above the mean by
- * more than the others' is below.  Shards are sized for the mean over all of
- * them (the number of keys in a shard has a Poisson distribution).
+ * Some buckets get more keys than others, and their rate is above the mean by
+ * more than the others' is below.  Buckets are sized for the mean over all of
+ * them (the number of keys in a bucket has a Poisson distribution).
  *
  * A key is looked for in each live time slice, of which there are one more than
  * slices in "keep".  So each is sized for the rate divided by their number.
@@ -96,10 +93,10 @@
  * With the header of a filter, of a row and its line pointers (two, after an
  * update), 6 rows of this many bits and an old version of one fill a page.
  */
-#define SHARD_BITS			8512
+#define BUCKET_BITS			8512
 
 /*
- * How many standard deviations of its number of keys the shards of a set that
+ * How many standard deviations of its number of keys the buckets of a set that
  * grows have to spare: one in 160 is full when the set holds its capacity.
  */
 #define SPARE_DEVIATIONS	2.5
@@ -111,7 +108,7 @@ PG_FUNCTION_INFO_V1(_bloom_set_room);
  * ----------------------------------------------------------------
  */
 
-/* The mean rate of shards with so many keys on average. */
+/* The mean rate of buckets with so many keys on average. */
 static double
 MixedRate(double keys, int64 bits, int hashes)
 {
@@ -124,7 +121,7 @@ MixedRate(double keys, int64 bits, int hashes)
 	return rate;
 }
 
-/* How many keys may a shard have on average? */
+/* How many keys may a bucket have on average? */
 static double
 MixedCapacity(int64 bits, int hashes, double fp_prob)
 {
@@ -163,23 +160,23 @@ BloomSetSliceRate(const BloomSetParams *params)
 	return params->fp_prob / (params->slices + 1);
 }
 
-/* So many shards, if there can be so many. */
+/* So many buckets, if there can be so many. */
 static void
-SetShards(BloomSetParams *params, double shards)
+SetBuckets(BloomSetParams *params, double buckets)
 {
-	if (shards > PG_INT32_MAX)
+	if (buckets > PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("capacity " INT64_FORMAT " is too large for a set",
 						params->capacity),
-				 errdetail("The set would have more than %d shards.",
+				 errdetail("The set would have more than %d buckets.",
 						   PG_INT32_MAX)));
-	params->shards = (int32) shards;
+	params->buckets = (int32) buckets;
 }
 
 /*
  * BloomSetSize
- *		The number of shards, and their shape, by the other parameters.
+ *		The number of buckets, and their shape, by the other parameters.
  */
 void
 BloomSetSize(BloomSetParams *params)
@@ -188,25 +185,25 @@ BloomSetSize(BloomSetParams *params)
 	double		fp_prob = BloomSetSliceRate(params);
 	double		most = 0;
 
-	params->bits = SHARD_BITS;
+	params->bits = BUCKET_BITS;
 	if (params->grows)
 	{
 		double		keys;
 
 		params->hashes = (int32) ceil(-log2(fp_prob)) + 1;
-		keys = SHARD_BITS * M_LN2 / params->hashes;
-		SetShards(params,
+		keys = BUCKET_BITS * M_LN2 / params->hashes;
+		SetBuckets(params,
 				  ceil(capacity / (keys - SPARE_DEVIATIONS * sqrt(keys))));
 		return;
 	}
 
-	if (capacity <= SHARD_BITS)
+	if (capacity <= BUCKET_BITS)
 	{
 		BloomShape	small = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		if (small.bits <= SHARD_BITS)
+		if (small.bits <= BUCKET_BITS)
 		{
-			params->shards = 1;
+			params->buckets = 1;
 			params->bits = small.bits;
 			params->hashes = small.hashes;
 			return;
@@ -216,7 +213,7 @@ BloomSetSize(BloomSetParams *params)
 		 hashes <= Min(BLOOM_MAX_HASHES, -log2(fp_prob) + 1); hashes++)
 	{
 		/* the formula is for large filters: small ones have a little more */
-		double		keys = MixedCapacity(SHARD_BITS, hashes, 0.99 * fp_prob);
+		double		keys = MixedCapacity(BUCKET_BITS, hashes, 0.99 * fp_prob);
 
 		if (keys > most)
 		{
@@ -224,7 +221,7 @@ BloomSetSize(BloomSetParams *params)
 			params->hashes = hashes;
 		}
 	}
-	SetShards(params, ceil(capacity / most));
+	SetBuckets(params, ceil(capacity / most));
 }
 
 /*
@@ -261,7 +258,7 @@ BloomSetHashes(const BloomSetParams *params, int generation)
 	return params->hashes + (part == 1 ? 0 : pg_leftmost_one_pos32(part - 1) + 1);
 }
 
-/* How many generations have shard numbers and hashes? */
+/* How many generations have bucket numbers and hashes? */
 static int
 CountGenerations(const BloomSetParams *params)
 {
@@ -269,7 +266,7 @@ CountGenerations(const BloomSetParams *params)
 
 	if (!params->grows)
 		return 1;
-	while (((int64) params->shards << (n + 1)) - params->shards <= PG_INT32_MAX &&
+	while (((int64) params->buckets << (n + 1)) - params->buckets <= PG_INT32_MAX &&
 		   BloomSetHashes(params, n) <= BLOOM_MAX_HASHES)
 		n++;
 	return n;
@@ -277,7 +274,7 @@ CountGenerations(const BloomSetParams *params)
 
 /*
  * BloomSetShape
- *		The shape of the shards of a generation.
+ *		The shape of the buckets of a generation.
  */
 BloomShape
 BloomSetShape(const BloomSet *set, int generation)
@@ -289,7 +286,7 @@ BloomSetShape(const BloomSet *set, int generation)
 
 	if (!params->grows)
 	{
-		shape.capacity = Max(1, (uint64) ceil(set->shard_capacity));
+		shape.capacity = Max(1, (uint64) ceil(set->bucket_capacity));
 		shape.fp_prob = BloomSetSliceRate(params);
 	}
 	return shape;
@@ -297,19 +294,33 @@ BloomSetShape(const BloomSet *set, int generation)
 
 /*
  * BloomSetGeneration
- *		The generation of a shard.  -1, if the set can have no such shard.
+ *		The generation of a bucket.  -1, if the set can have no such bucket.
  */
 int
-BloomSetGeneration(const BloomSet *set, int32 shard)
+BloomSetGeneration(const BloomSet *set, int32 bucket)
 {
-	if (shard < 0)
+	if (bucket < 0)
 		return -1;
 	for (int i = 0; i < set->generations; i++)
 	{
-		if (shard < ((int64) set->params.shards << (i + 1)) - set->params.shards)
+		if (bucket < ((int64) set->params.buckets << (i + 1)) - set->params.buckets)
 			return i;
 	}
 	return -1;
+}
+
+/*
+ * BloomSetFirstBucket
+ *		The bucket of the first generation that has the keys of this one.
+ */
+int32
+BloomSetFirstBucket(const BloomSet *set, int32 bucket)
+{
+	int			generation = BloomSetGeneration(set, bucket);
+	int64		before = ((int64) set->params.buckets << generation) -
+		set->params.buckets;
+
+	return (int32) ((bucket - before) >> generation);
 }
 
 /* ----------------------------------------------------------------
@@ -332,7 +343,7 @@ _bloom_set_room(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(5))
 		PG_RETURN_NULL();
 	bits = PG_GETARG_INT64(5);
-	if (bits < VARHDRSZ * 8 || bits > SHARD_BITS)
+	if (bits < VARHDRSZ * 8 || bits > BUCKET_BITS)
 		PG_RETURN_NULL();
 	room = palloc0(bits / 8);
 	SET_VARSIZE(room, bits / 8);
@@ -360,7 +371,7 @@ BloomSetDefault(const BloomSetParams *params)
 					" '" INT64_FORMAT "'::pg_catalog.int8, %s)",
 					params->capacity,
 					double_to_shortest_decimal(params->fp_prob),
-					keep, params->slices, params->shards, params->bits,
+					keep, params->slices, params->buckets, params->bits,
 					params->hashes, params->seed,
 					params->grows ? "true" : "false");
 }
@@ -371,13 +382,14 @@ CheckParams(const BloomSetParams *params)
 {
 	bool		good = params->capacity >= 1 &&
 	params->capacity <= BLOOM_SET_MAX_CAPACITY &&
-	params->fp_prob > 0 && params->fp_prob < 1 &&
+	params->fp_prob < 1 && BloomSetSliceRate(params) >= BloomMinFpProb() &&
 	params->slices >= 1 && params->slices <= BLOOM_SET_MAX_SLICES &&
 	(params->keeps_all || params->keep >= params->slices) &&
-	params->shards >= 1 &&
-	params->bits >= (int64) BLOOM_MIN_BITS && params->bits <= SHARD_BITS &&
+	params->buckets >= 1 &&
+	params->bits >= (int64) BLOOM_MIN_BITS && params->bits <= BUCKET_BITS &&
 	params->bits % 64 == 0 &&
-	params->hashes >= 1 && params->hashes <= BLOOM_MAX_HASHES;
+	params->hashes >= 1 && params->hashes <= BLOOM_MAX_HASHES &&
+	(!params->grows || params->hashes <= params->bits / 2);
 
 	return good ? NULL : "A parameter in the default of its column \"room\" is out of range.";
 }
@@ -387,7 +399,7 @@ CheckParams(const BloomSetParams *params)
  * wrong, or is NULL.
  */
 static const char *
-ReadParams(TupleDesc desc, BloomSetParams *params, bool *lacks_default)
+ReadParams(TupleDesc desc, BloomSetParams *params)
 {
 	FuncExpr   *call = NULL;
 	Datum		values[BLOOM_SET_PARAMETERS];
@@ -401,7 +413,6 @@ ReadParams(TupleDesc desc, BloomSetParams *params, bool *lacks_default)
 		call = (FuncExpr *) stringToNode(desc->constr->defval[i].adbin);
 	}
 
-	*lacks_default = true;
 	if (call == NULL)
 		return "Its column \"room\" lacks the default that keeps the parameters of the set.";
 	if (!IsA(call, FuncExpr) || list_length(call->args) != BLOOM_SET_PARAMETERS)
@@ -427,7 +438,7 @@ ReadParams(TupleDesc desc, BloomSetParams *params, bool *lacks_default)
 	params->keep = params->keeps_all ? 0 :
 		BloomSetKeep(DatumGetIntervalP(values[2]));
 	params->slices = DatumGetInt32(values[3]);
-	params->shards = DatumGetInt32(values[4]);
+	params->buckets = DatumGetInt32(values[4]);
 	params->bits = DatumGetInt64(values[5]);
 	params->hashes = DatumGetInt32(values[6]);
 	params->seed = DatumGetInt64(values[7]);
@@ -451,14 +462,15 @@ CheckColumns(TupleDesc desc)
 		bool		notnull;
 	}			columns[BLOOM_SET_COLUMNS] =
 	{
-		{"shard", INT4OID, true},
+		{"bucket", INT4OID, true},
+		{"lane", INT4OID, true},
 		{"slice", TIMESTAMPTZOID, true},
-		{"filter", InvalidOid, true},
+		{"filter", InvalidOid, false},
 		{"room", BYTEAOID, false}
 	};
 
 	if (desc->natts != BLOOM_SET_COLUMNS)
-		return psprintf("It has %d columns (with those that were dropped), and not shard, slice, filter, room.",
+		return psprintf("It has %d columns (with those that were dropped), and not bucket, lane, slice, filter, room.",
 						desc->natts);
 	for (int i = 0; i < BLOOM_SET_COLUMNS; i++)
 	{
@@ -494,29 +506,33 @@ IsDefaultOpClass(Relation index, int column, Oid type)
 		get_opclass_family(GetDefaultOpClass(type, BTREE_AM_OID));
 }
 
-/* What is wrong with an index as primary key, or NULL. */
-static const char *
-CheckIndex(Relation index)
+/* Is an index as the primary key of a set, be it valid or not? */
+static bool
+IsLikePrimaryKey(Relation index)
 {
 	Form_pg_index form = index->rd_index;
 
-	if (!form->indisprimary || !form->indisunique || !form->indimmediate ||
-		!form->indisvalid || !form->indisready || !form->indislive ||
-		form->indnatts != 2 || form->indnkeyatts != 2 ||
-		form->indkey.values[0] != BLOOM_SET_SHARD ||
-		form->indkey.values[1] != BLOOM_SET_SLICE ||
-		index->rd_rel->relam != BTREE_AM_OID ||
-		!IsDefaultOpClass(index, 0, INT4OID) ||
-		!IsDefaultOpClass(index, 1, TIMESTAMPTZOID) ||
-		index->rd_indoption[0] != 0 || index->rd_indoption[1] != 0 ||
-		RelationGetIndexExpressions(index) != NIL ||
-		RelationGetIndexPredicate(index) != NIL)
-		return psprintf("Its index \"%s\" is not a primary key (shard, slice) that is valid and checked at once.",
-						RelationGetRelationName(index));
-	return NULL;
+	return form->indisunique && form->indimmediate &&
+		form->indnatts == 3 && form->indnkeyatts == 3 &&
+		form->indkey.values[0] == BLOOM_SET_BUCKET &&
+		form->indkey.values[1] == BLOOM_SET_SLICE &&
+		form->indkey.values[2] == BLOOM_SET_LANE &&
+		index->rd_rel->relam == BTREE_AM_OID &&
+		IsDefaultOpClass(index, 0, INT4OID) &&
+		IsDefaultOpClass(index, 1, TIMESTAMPTZOID) &&
+		IsDefaultOpClass(index, 2, INT4OID) &&
+		index->rd_indoption[0] == 0 && index->rd_indoption[1] == 0 &&
+		index->rd_indoption[2] == 0 &&
+		RelationGetIndexExpressions(index) == NIL &&
+		RelationGetIndexPredicate(index) == NIL;
 }
 
-/* What is wrong with the indexes, or NULL. */
+/*
+ * What is wrong with the indexes, or NULL.
+ *
+ * REINDEX CONCURRENTLY makes a copy of the primary key, exchanges the two, and
+ * drops the old one; when it is cancelled, either can stay behind.
+ */
 static const char *
 CheckIndexes(Relation rel, BloomSet *set)
 {
@@ -525,16 +541,28 @@ CheckIndexes(Relation rel, BloomSet *set)
 	ListCell   *cell;
 
 	set->index = InvalidOid;
+	set->ncopies = 0;
 	foreach(cell, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+		Form_pg_index form = index->rd_index;
 
-		if (!index->rd_index->indisprimary)
-			wrong = psprintf("It has an index \"%s\" besides the primary key.",
-							 RelationGetRelationName(index));
-		else
-			wrong = CheckIndex(index);
-		set->index = RelationGetRelid(index);
+		if (!IsLikePrimaryKey(index))
+			wrong = form->indisprimary ?
+				psprintf("Its index \"%s\" is not a primary key (bucket, slice, lane) that is checked at once.",
+						 RelationGetRelationName(index)) :
+				psprintf("It has an index \"%s\" besides the primary key.",
+						 RelationGetRelationName(index));
+		else if (form->indisprimary)
+		{
+			set->index = RelationGetRelid(index);
+			if (!form->indisvalid || !form->indisready || !form->indislive)
+				wrong = "Its primary key is not valid.";
+		}
+		else if (set->ncopies == BLOOM_SET_MAX_COPIES)
+			wrong = "It has too many indexes.";
+		else if (form->indisready)
+			set->copies[set->ncopies++] = RelationGetRelid(index);
 		index_close(index, NoLock);
 		if (wrong != NULL)
 			return wrong;
@@ -585,28 +613,26 @@ CheckExtras(Relation rel)
  * any of it changes.
  */
 const char *
-BloomSetDefine(Relation rel, BloomSet *set, bool *lacks_default)
+BloomSetDefine(Relation rel, BloomSet *set)
 {
 	BloomSetParams *params = &set->params;
 	const char *wrong;
 
-	*lacks_default = false;
 	wrong = CheckExtras(rel);
 	if (wrong == NULL)
 		wrong = CheckColumns(RelationGetDescr(rel));
 	if (wrong == NULL)
 		wrong = CheckIndexes(rel, set);
 	if (wrong == NULL)
-		wrong = ReadParams(RelationGetDescr(rel), params, lacks_default);
+		wrong = ReadParams(RelationGetDescr(rel), params);
 	if (wrong != NULL)
 		return wrong;
 
-	*lacks_default = false;
 	set->relid = RelationGetRelid(rel);
 	set->generations = CountGenerations(params);
 	set->slice_length = params->keeps_all ? 0 :
 		(params->keep - 1) / params->slices + 1;
-	set->shard_capacity = BloomSetSliceCapacity(params) /
-		(double) params->shards;
+	set->bucket_capacity = BloomSetSliceCapacity(params) /
+		(double) params->buckets;
 	return NULL;
 }

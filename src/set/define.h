@@ -17,17 +17,25 @@
 #include "filter/format.h"
 
 /* The columns of a set's table */
-#define BLOOM_SET_SHARD		1
-#define BLOOM_SET_SLICE		2
-#define BLOOM_SET_FILTER	3
-#define BLOOM_SET_ROOM		4
-#define BLOOM_SET_COLUMNS	4
+#define BLOOM_SET_BUCKET	1
+#define BLOOM_SET_LANE		2
+#define BLOOM_SET_SLICE		3
+#define BLOOM_SET_FILTER	4
+#define BLOOM_SET_ROOM		5
+#define BLOOM_SET_COLUMNS	5
 
-/* The row that knows the key type, and has a copy of the parameters */
-#define BLOOM_SET_TYPE_SHARD	(-1)
+/* The bucket whose rows know the key type */
+#define BLOOM_SET_TYPE_BUCKET	(-1)
 
-/* Bits of such a row's filter, which holds one key */
+/* Bits of the filter of such a row, which holds one key */
 #define BLOOM_SET_TYPE_BITS		128
+
+/* Lane 0 is the filter; long lanes count down from -1, short ones from here */
+#define BLOOM_SET_FIRST_SHORT	(-(1 << 30))
+
+/* Keys of a lane */
+#define BLOOM_SET_SHORT_LANE	15
+#define BLOOM_SET_LONG_LANE		127
 
 #define BLOOM_SET_MAX_SLICES	1000
 #define BLOOM_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
@@ -35,8 +43,11 @@
 /* Doubles hold all whole numbers up to this one */
 #define BLOOM_SET_MAX_CAPACITY	(INT64CONST(1) << 53)
 
-/* With this fill factor, a page has place for one row more than it holds */
+/* With this fill factor, a page has place for one more filter */
 #define BLOOM_SET_FILLFACTOR	86
+
+/* Copies of the primary key that a set may have */
+#define BLOOM_SET_MAX_COPIES	8
 
 /* The parameters, as arguments of _bloom_set_room */
 #define BLOOM_SET_PARAMETERS	9
@@ -48,8 +59,8 @@ typedef struct BloomSetParams
 	bool		keeps_all;
 	int64		keep;			/* microseconds, unless keeps_all */
 	int32		slices;
-	int32		shards;			/* of the first generation */
-	int64		bits;			/* of a shard */
+	int32		buckets;		/* of the first generation */
+	int64		bits;			/* of the filter of a bucket */
 	int32		hashes;			/* of the first generation */
 	int64		seed;
 	bool		grows;
@@ -59,9 +70,11 @@ typedef struct BloomSet
 {
 	Oid			relid;
 	Oid			index;			/* its primary key */
+	int			ncopies;		/* of that, which REINDEX CONCURRENTLY makes */
+	Oid			copies[BLOOM_SET_MAX_COPIES];
 	BloomSetParams params;
 	int			generations;	/* so many it can have */
-	double		shard_capacity; /* mean number of keys, unless it grows */
+	double		bucket_capacity; /* mean number of keys, unless it grows */
 	int64		slice_length;	/* microseconds */
 } BloomSet;
 
@@ -73,37 +86,40 @@ extern char *BloomSetDefault(const BloomSetParams *params);
 
 extern BloomShape BloomSetShape(const BloomSet *set, int generation);
 extern int	BloomSetHashes(const BloomSetParams *params, int generation);
-extern int	BloomSetGeneration(const BloomSet *set, int32 shard);
+extern int	BloomSetGeneration(const BloomSet *set, int32 bucket);
+extern int32 BloomSetFirstBucket(const BloomSet *set, int32 bucket);
 
-extern const char *BloomSetDefine(Relation rel, BloomSet *set,
-								  bool *lacks_default);
+extern const char *BloomSetDefine(Relation rel, BloomSet *set);
 
 /*
- * The shard of a key in a generation.  The keys of a shard are divided between
- * two shards of the next generation.
+ * The bucket of a key in a generation.  The keys of a bucket are divided
+ * between two buckets of the next generation.
  */
 static inline int32
-BloomSetShardOf(const BloomSet *set, int generation, uint64 place)
+BloomSetBucketOf(const BloomSet *set, int generation, uint64 place)
 {
-	uint64		shards = (uint64) set->params.shards << generation;
+	uint64		buckets = (uint64) set->params.buckets << generation;
 
-	return (int32) (shards - set->params.shards + BloomMulHigh(place, shards));
+	return (int32) (buckets - set->params.buckets + BloomMulHigh(place, buckets));
 }
 
 /*
- * How many more keys does a shard of a set that grows take?
+ * How many more keys does the filter of a set that grows take at once?  0: it is
+ * full.
  *
- * Each sets at most as many bits as it has hashes, so that no more than half
- * of the bits will be set.
+ * In bits form, each sets at most as many bits as it has hashes, so that no more
+ * than half of the bits will be set.  In keys form, it takes as many as there
+ * are words, with which it turns into bits: with up to 41 hashes, these are then
+ * less than half full, since 1 - exp(-41 / 64) < 0.48.
  */
 static inline uint64
 BloomSetKeysLeft(const Bloom *filter)
 {
 	uint64		half = BloomBits(filter) / 2;
-	uint64		used = BloomIsBits(filter) ? filter->count :
-		filter->count * filter->hashes;
 
-	return used >= half ? 0 : (half - used) / filter->hashes;
+	if (!BloomIsBits(filter))
+		return filter->words - filter->count - (filter->hashes > 41);
+	return filter->count >= half ? 0 : (half - filter->count) / filter->hashes;
 }
 
 #endif							/* SET_DEFINE_H */

@@ -1,46 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * set/keys.c
- *		Keys of a stored set by shard: test, add, warn.
+ *		Keys of a stored set by bucket: test, add, expire, warn.
+ *
+ * What the rows of a bucket hold, and why an answer is right, is in set/set.c.
  *
  * The keys of a call are sorted by a number that is made from their hashes,
- * their place.  A shard has a range of places, and two shards of the next
- * generation have the halves of that range; so the keys of a shard stand
- * together, and among them those of each shard below it.
- *
- * Adding
- * ------
- *
- * Of concurrent adds of one key exactly one must be told that it is new.  In a
- * set that keeps all, a key is looked for in the shards on its way, from the
- * first generation on.  Those that are full never change again.  The first that
- * is not full is the only one to which the key can be added, and who adds to it
- * has locked its row, and sees its newest version.
- *
- * In a set that forgets, two sessions whose clocks differ may add the key to
- * different slices, whose rows may not even exist; there the lock is an update
- * of the row at infinity of the shard of the first generation.  (With a mere
- * lock, a transaction with an old snapshot would not notice.)
- *
- * All calls lock shards in the order of places, and of generations within a
- * shard.  So no call waits for another that waits for it.
- *
- * Slices of a set that grows
- * --------------------------
- *
- * When a shard had to grow in the last slice, it would have to grow in the next
- * one, too.  So where the last slice's row is full, the next slice gets a row
- * that is passed over: its filter has no shape, and its keys go to the next
- * generation at once.  If that is no more than half full at the end, the slice
- * after it starts a generation earlier.  The rates still add up to less than
- * was asked, since each generation has its own.
+ * their place.  A bucket has a range of places, and two buckets of the next
+ * generation have the halves of that range; so the keys of a bucket stand
+ * together, and among them those of each bucket below it.
  *
  * Testing many keys one by one
  * ----------------------------
  *
- * A test is STABLE: all that a statement asks at one call site, it asks of one
- * snapshot.  So the call site keeps the shards that it has read.  They take
- * as much memory as a hash table may; then newer ones displace older ones.
+ * A test is STABLE: all that a statement asks, it asks of one snapshot.  So it
+ * keeps the buckets that it has read, for all its call sites together.  They
+ * take as much memory as a hash table may; then it begins anew.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -50,30 +25,35 @@
 
 #include <math.h>
 
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "common/int.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "storage/lmgr.h"
 #include "storage/proc.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "key/hash.h"
 #include "filter/setops.h"
+#include "filter/statement.h"
+#include "key/hash.h"
 #include "set/keys.h"
 
-/* Mixes a key's hash for its shard; frozen, since stored sets depend on it */
-#define SHARD_SEED			UINT64CONST(0x73686172642d6f66)
+/* Mixes a key's hash for its bucket; frozen, since stored sets depend on it */
+#define PLACE_SEED			UINT64CONST(0x73686172642d6f66)
 
-/* How often a shard is tried, when its rows come and go */
-#define MAX_TRIES			100
+/* So many committed keys in the lanes of a bucket are worth a new filter */
+#define MERGE_KEYS			BLOOM_SET_SHORT_LANE
 
-/* Keys that are worked on between two looks for a cancel request */
-#define KEYS_PER_INTERRUPT_CHECK	UINT64CONST(65536)
+/*
+ * Of the keys that set half of the bits of a filter, on average, this part can
+ * be in lanes before the bucket is closed.  Then few of them stay there.
+ */
+#define FULL				0.95
 
 /* Standard errors above the capacity that are worth a warning */
 #define OVERFULL_ERRORS		5
@@ -83,19 +63,21 @@
  * ----------------------------------------------------------------
  */
 
-/*
- * BloomSetSliceOf
- *		The beginning of the slice that a time is in.
- */
-TimestampTz
-BloomSetSliceOf(const BloomSet *set, TimestampTz at)
+/* The beginning of the slice that a time is in. */
+static TimestampTz
+SliceOf(const BloomSet *set, TimestampTz at)
 {
 	int64		remainder;
 
 	if (set->params.keeps_all)
 		return DT_NOBEGIN;
 	remainder = at % set->slice_length;
-	return at - remainder - (remainder < 0 ? set->slice_length : 0);
+	at -= remainder + (remainder < 0 ? set->slice_length : 0);
+	if (!IS_VALID_TIMESTAMP(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+	return at;
 }
 
 /*
@@ -105,39 +87,62 @@ BloomSetSliceOf(const BloomSet *set, TimestampTz at)
 TimestampTz
 BloomSetOldestSlice(const BloomSet *set, TimestampTz at)
 {
-	int64		oldest;
-
-	if (set->params.keeps_all)
-		return DT_NOBEGIN;
-	if (pg_sub_s64_overflow(at, set->params.keep, &oldest) ||
-		oldest < PG_INT64_MIN + 2 * set->slice_length)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range")));
-	return BloomSetSliceOf(set, oldest);
+	/* neither is large enough for an overflow */
+	return SliceOf(set, set->params.keeps_all ? at : at - set->params.keep);
 }
 
 /*
- * BloomSetIsAhead
- *		Is a time ahead of the clock by more than a slice?
+ * An error, if a time is ahead of the clock by more than a slice.
  *
  * What is too old by such a time is not, by the time of others.
  */
-bool
-BloomSetIsAhead(const BloomSet *set, TimestampTz at)
+static void
+CheckNotAhead(const BloomSet *set, TimestampTz at)
 {
-	int64		latest;
-
-	if (set->params.keeps_all ||
-		pg_add_s64_overflow(GetCurrentTimestamp(), set->slice_length, &latest))
-		return false;
-	return at > latest;
+	if (!set->params.keeps_all && at > GetCurrentTimestamp() + set->slice_length)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time %s is ahead of the clock",
+						timestamptz_to_str(at)),
+				 errdetail("By the clock, the set must still remember keys that are too old by that time."),
+				 errhint("A time may be ahead by a slice at most: see bloom_set_params.")));
 }
 
 /* ----------------------------------------------------------------
- *							KEYS
+ *							CALLS AND KEYS
  * ----------------------------------------------------------------
  */
+
+/*
+ * BloomSetStart
+ *		Open a set for a call.
+ */
+void
+BloomSetStart(BloomSetCall *call, Oid relid, BloomSetUse use, TimestampTz at)
+{
+	const BloomSet *set = &call->table.set;
+
+	BloomSetOpen(&call->table, relid, use);
+	if (use != BLOOM_SET_TEST)
+		CheckNotAhead(set, at);
+	call->keys = NULL;
+	call->nkeys = 0;
+	call->oldest = BloomSetOldestSlice(set, at);
+	call->current = SliceOf(set, at);
+	call->knows_type = false;
+	call->buckets_written = call->keys_written = 0;
+	call->is_full = false;
+}
+
+/*
+ * BloomSetFinish
+ *		Close its set.
+ */
+void
+BloomSetFinish(BloomSetCall *call)
+{
+	BloomSetClose(&call->table);
+}
 
 static int
 CompareKeys(const void *a, const void *b)
@@ -153,108 +158,118 @@ CompareKeys(const void *a, const void *b)
 	return left->index < right->index ? -1 : 1;
 }
 
-/*
- * BloomSetMakeKey
- *		A key of this hash, which stood in this place in an array.
- */
-BloomSetKey
-BloomSetMakeKey(uint64 hash, uint32 index)
+/* A key of this hash, which stood in this place in an array. */
+static BloomSetKey
+MakeKey(uint64 hash, uint32 index)
 {
-	BloomSetKey key = {0};
+	BloomSetKey key;
 
-	key.place = BloomHashInt64((int64) hash, SHARD_SEED);
+	key.place = BloomHashInt64((int64) hash, PLACE_SEED);
 	key.hash = hash;
 	key.index = index;
-	key.answer = BLOOM_SET_OPEN;
+	key.creator = InvalidTransactionId;
+	key.answer = BLOOM_SET_UNKNOWN;
 	return key;
 }
 
-/*
- * BloomSetMakeKeys
- *		Give a call its keys.
- */
-void
-BloomSetMakeKeys(BloomSetCall *call, const uint64 *hashes, uint64 nhashes)
+/* Give a call its keys: all, or the first of each hash. */
+static void
+MakeKeys(BloomSetCall *call, const uint64 *hashes, uint64 nhashes, bool repeats)
 {
-	call->nkeys = nhashes;
+	uint64		n = 0;
+
 	call->keys = palloc_extended(Max(nhashes, 1) * sizeof(BloomSetKey),
 								 MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nhashes; i++)
 	{
-		if (i % KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		call->keys[i] = BloomSetMakeKey(hashes[i], (uint32) i);
+		BloomCheckInterrupts(i);
+		call->keys[i] = MakeKey(hashes[i], (uint32) i);
 	}
 	if (nhashes > 1)
 		qsort(call->keys, nhashes, sizeof(BloomSetKey), CompareKeys);
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		if (repeats || i == 0 || call->keys[i].hash != call->keys[n - 1].hash)
+			call->keys[n++] = call->keys[i];
+	}
+	call->nkeys = n;
 }
 
-/*
- * BloomSetStart
- *		Start a call on an open set.  The caller gives it the keys.
- */
-void
-BloomSetStart(BloomSetCall *call, BloomSetTable *table,
-			  const BloomKeyType *key_type, TimestampTz at)
-{
-	memset(call, 0, sizeof(*call));
-	call->table = table;
-	call->key_type = key_type;
-	call->oldest = BloomSetOldestSlice(&table->set, at);
-	call->current = BloomSetSliceOf(&table->set, at);
-	call->may_forget = !table->set.params.keeps_all &&
-		!BloomSetIsAhead(&table->set, at);
-}
-
-/* How many keys from this one on belong to one shard of a generation? */
+/* How many keys from this one on belong to one bucket of a generation? */
 static uint64
-CountShard(const BloomSet *set, int generation, const BloomSetKey *keys,
-		   uint64 nkeys)
+CountBucket(const BloomSet *set, int generation, const BloomSetKey *keys,
+			uint64 nkeys)
 {
-	int32		shard = BloomSetShardOf(set, generation, keys[0].place);
+	int32		bucket = BloomSetBucketOf(set, generation, keys[0].place);
 	uint64		n = 1;
 
-	while (n < nkeys && BloomSetShardOf(set, generation, keys[n].place) == shard)
+	while (n < nkeys &&
+		   BloomSetBucketOf(set, generation, keys[n].place) == bucket)
 		n++;
 	return n;
 }
 
-static bool
-AnyOpen(const BloomSetKey *keys, uint64 nkeys)
+static uint64
+CountAnswers(const BloomSetKey *keys, uint64 nkeys, BloomSetAnswer answer)
 {
+	uint64		n = 0;
+
 	for (uint64 i = 0; i < nkeys; i++)
-	{
-		if (keys[i].answer == BLOOM_SET_OPEN)
-			return true;
-	}
-	return false;
+		n += keys[i].answer == answer;
+	return n;
 }
 
-/* What a row made of keys does not hold, since the row was not written. */
-static void
-Reopen(BloomSetKey *keys, uint64 nkeys, int generation)
-{
-	for (uint64 i = 0; i < nkeys; i++)
-	{
-		if (keys[i].answer == BLOOM_SET_FRESH && keys[i].generation == generation)
-			keys[i].answer = BLOOM_SET_OPEN;
-	}
-}
-
-/* Is this the row of a shard that the slice passes over? */
-static inline bool
-IsPassedOver(const Bloom *filter)
-{
-	return !BloomHasShape(filter);
-}
-
-/* May keys of this shard be in the next generation? */
+/* May there be keys of this bucket in the next generation? */
 static bool
-IsClosed(const BloomSet *set, int generation, const Bloom *filter)
+IsClosed(const BloomSet *set, int generation, const BloomSetRow *row)
 {
 	if (generation + 1 >= set->generations)
 		return false;
-	return IsPassedOver(filter) || BloomSetKeysLeft(filter) == 0;
+	return row->filter == NULL ? row->closed :
+		BloomSetKeysLeft(row->filter) == 0;
+}
+
+/*
+ * Look for keys in a row.
+ *
+ * In a lane that another open transaction, the creator, has written, its own
+ * keys are pending.
+ */
+static void
+FindKeys(BloomSetCall *call, const BloomSetRow *row, TransactionId creator,
+		 BloomSetKey *keys, uint64 nkeys)
+{
+	if (row->filter != NULL)
+	{
+		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row->filter, call->key_type);
+		call->knows_type |= row->filter->count > 0;
+	}
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		BloomSetKey *key = &keys[i];
+
+		BloomCheckInterrupts(i + 1);
+		if (key->answer == BLOOM_SET_SEEN || key->answer == BLOOM_SET_FRESH)
+			continue;
+		if (row->filter != NULL)
+		{
+			if (BloomTestHash(row->filter, key->hash))
+				key->answer = BLOOM_SET_SEEN;
+			continue;
+		}
+		for (int j = 0; j < row->nhashes; j++)
+		{
+			if (row->hashes[j] != key->hash)
+				continue;
+			key->answer = BLOOM_SET_SEEN;
+			if (TransactionIdIsValid(creator) && j >= row->ncommitted)
+			{
+				key->answer = BLOOM_SET_PENDING;
+				key->creator = creator;
+			}
+			break;
+		}
+	}
 }
 
 /* ----------------------------------------------------------------
@@ -263,7 +278,7 @@ IsClosed(const BloomSet *set, int generation, const Bloom *filter)
  */
 
 /*
- * Check the key type with the row that knows it.  False: there is none.
+ * Check the key type, as the snapshot sees it.  False: there is none.
  */
 static bool
 CheckSetKeyType(BloomSetCall *call)
@@ -272,7 +287,8 @@ CheckSetKeyType(BloomSetCall *call)
 
 	if (!call->knows_type)
 	{
-		if (!BloomSetFindRow(call->table, BLOOM_SET_TYPE_SHARD, DT_NOBEGIN, &row))
+		BloomSetFindRows(&call->table, BLOOM_SET_TYPE_BUCKET, DT_NOBEGIN);
+		if (!BloomSetNextRow(&call->table, &row))
 			return false;
 		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, call->key_type);
 		call->knows_type = true;
@@ -280,78 +296,72 @@ CheckSetKeyType(BloomSetCall *call)
 	return true;
 }
 
-/* Look for keys in a filter of their shard. */
-static void
-LookInto(BloomSetCall *call, int generation, const Bloom *filter,
-		 BloomSetKey *keys, uint64 nkeys)
-{
-	if (IsPassedOver(filter))
-		return;
-	BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, filter, call->key_type);
-	for (uint64 i = 0; i < nkeys; i++)
-	{
-		if ((i + 1) % KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (keys[i].answer == BLOOM_SET_OPEN &&
-			BloomTestHash(filter, keys[i].hash))
-		{
-			keys[i].answer = BLOOM_SET_SEEN;
-			keys[i].generation = generation;
-		}
-	}
-}
-
 /*
- * Look for the keys of one shard in all live slices, and in the shards below.
+ * Look for the keys of one bucket in all live slices, and in the buckets below.
  */
 static void
-TestShard(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
+TestBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
 {
-	const BloomSet *set = &call->table->set;
+	const BloomSet *set = &call->table.set;
 	BloomSetRow row;
 	bool		closed = false;
-	bool		found = false;
 
-	BloomSetFindRows(call->table,
-					 BloomSetShardOf(set, generation, keys[0].place),
+	BloomSetFindRows(&call->table,
+					 BloomSetBucketOf(set, generation, keys[0].place),
 					 call->oldest);
-	while (BloomSetNextRow(call->table, &row))
+	while (BloomSetNextRow(&call->table, &row))
 	{
-		if (TIMESTAMP_IS_NOEND(row.slice))
-			continue;
-		found |= row.filter->count > 0;
-		LookInto(call, generation, row.filter, keys, nkeys);
-		closed |= IsClosed(set, generation, row.filter);
+		FindKeys(call, &row, InvalidTransactionId, keys, nkeys);
+		closed |= IsClosed(set, generation, &row);
 	}
-	if (!found && generation == 0)
-		(void) CheckSetKeyType(call);
+	(void) CheckSetKeyType(call);
 
 	for (uint64 i = 0; closed && i < nkeys;)
 	{
-		uint64		n = CountShard(set, generation + 1, keys + i, nkeys - i);
+		uint64		n = CountBucket(set, generation + 1, keys + i, nkeys - i);
 
-		if (AnyOpen(keys + i, n))
-			TestShard(call, generation + 1, keys + i, n);
+		if (CountAnswers(keys + i, n, BLOOM_SET_UNKNOWN) > 0)
+			TestBucket(call, generation + 1, keys + i, n);
 		i += n;
 	}
+}
+
+/* Test all keys of a call, bucket by bucket. */
+static void
+TestKeys(BloomSetCall *call)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "Bloom set test",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
+
+	for (uint64 i = 0; i < call->nkeys;)
+	{
+		uint64		n = CountBucket(&call->table.set, 0, call->keys + i,
+									call->nkeys - i);
+
+		CHECK_FOR_INTERRUPTS();
+		TestBucket(call, 0, call->keys + i, n);
+		MemoryContextReset(scratch);
+		i += n;
+	}
+	MemoryContextSwitchTo(oldcontext);
+	MemoryContextDelete(scratch);
 }
 
 /*
  * BloomSetTest
- *		Look for all keys of a call.
+ *		Test keys of these hashes.
  */
 void
-BloomSetTest(BloomSetCall *call)
+BloomSetTest(BloomSetCall *call, const BloomKeyType *key_type,
+			 const uint64 *hashes, uint64 nhashes)
 {
-	for (uint64 i = 0; i < call->nkeys;)
-	{
-		uint64		n = CountShard(&call->table->set, 0, call->keys + i,
-								   call->nkeys - i);
-
-		CHECK_FOR_INTERRUPTS();
-		TestShard(call, 0, call->keys + i, n);
-		i += n;
-	}
+	call->key_type = key_type;
+	MakeKeys(call, hashes, nhashes, true);
+	BloomSetBegin(&call->table);
+	TestKeys(call);
+	BloomSetEnd(&call->table);
 }
 
 /* ----------------------------------------------------------------
@@ -359,346 +369,624 @@ BloomSetTest(BloomSetCall *call)
  * ----------------------------------------------------------------
  */
 
+/* A lane that may be written */
+typedef struct Lane
+{
+	BloomSetRow row;			/* with hashes of its own */
+	ItemPointerData tid;		/* invalid: it is new */
+	bool		is_own;
+	bool		changed;
+} Lane;
+
+#define MAX_LANES		64
+#define MAX_NEW_KEYS	(MAX_LANES / 2 * BLOOM_SET_LONG_LANE)
+
+/* A bucket, by its rows in the current slice */
+typedef struct Bucket
+{
+	int			generation;
+	int32		number;
+	bool		is_closed;		/* further keys go to the next generation */
+	bool		goes_on;		/* in any slice, or by an open transaction */
+	bool		has_rows;
+	bool		has_filter;
+	bool		filter_is_free;
+	bool		filter_is_full;
+	ItemPointerData filter;
+	double		nkeys;			/* of the filter */
+	int			nyoung;			/* of the lanes */
+	int			nmergeable;
+	int32		last_long;		/* numbers in use */
+	int32		last_short;
+	int			nlanes;
+	Lane		lanes[MAX_LANES];
+} Bucket;
+
+static inline bool
+IsShort(const Lane *lane)
+{
+	return lane->row.lane <= BLOOM_SET_FIRST_SHORT;
+}
+
+/* Another lane: what was read, or new. */
+static Lane *
+AddLane(Bucket *bucket, const BloomSetRow *row)
+{
+	Lane	   *lane = &bucket->lanes[bucket->nlanes++];
+	uint64	   *hashes = palloc((BLOOM_SET_LONG_LANE + 1) * sizeof(uint64));
+
+	lane->row = *row;
+	lane->row.hashes = hashes;
+	memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
+	ItemPointerSetInvalid(&lane->tid);
+	lane->is_own = lane->changed = false;
+	return lane;
+}
+
+static Lane *
+NewLane(BloomSetCall *call, Bucket *bucket, bool is_long)
+{
+	BloomSetRow row = {0};
+
+	if (bucket->nlanes == MAX_LANES)
+		elog(ERROR, "too many lanes in a bucket of a Bloom set");
+	row.bucket = bucket->number;
+	row.slice = call->current;
+	row.lane = is_long ? --bucket->last_long : --bucket->last_short;
+	row.room = is_long ? 0 : BLOOM_SET_SHORT_LANE;
+	return AddLane(bucket, &row);
+}
+
 /*
- * An error, if a row can neither be made nor be found again and again.
+ * Read a bucket, and look for keys in all live slices.
  */
 static void
-CheckTries(const BloomSetCall *call, int tries)
+ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
+		   BloomSetKey *keys, uint64 nkeys)
 {
-	CHECK_FOR_INTERRUPTS();
-	if (tries >= MAX_TRIES)
+	BloomSetTable *table = &call->table;
+	const BloomSet *set = &table->set;
+	uint64		nseen = CountAnswers(keys, nkeys, BLOOM_SET_SEEN);
+	BloomSetVersion version;
+
+	memset(bucket, 0, offsetof(Bucket, lanes));
+	bucket->generation = generation;
+	bucket->number = number;
+	bucket->last_short = BLOOM_SET_FIRST_SHORT + 1;
+
+	BloomSetFindVersions(table, bucket->number, call->oldest, DT_NOEND,
+						 call->current);
+	while (BloomSetNextVersion(table, &version))
+	{
+		const BloomSetRow *row = &version.row;
+		bool		is_open = TransactionIdIsValid(version.creator);
+
+		if (row->slice == call->current)
+		{
+			bucket->has_rows = true;
+			if (row->filter == NULL && row->lane > BLOOM_SET_FIRST_SHORT)
+				bucket->last_long = Min(bucket->last_long, row->lane);
+			else if (row->filter == NULL)
+				bucket->last_short = Min(bucket->last_short, row->lane);
+		}
+		/* the newest version has these keys, or an earlier row */
+		if (is_open && !version.is_newest)
+			continue;
+		FindKeys(call, row, version.creator, keys, nkeys);
+		if (nkeys == 1 && keys[0].answer == BLOOM_SET_SEEN)
+			break;
+		if (IsClosed(set, generation, row))
+		{
+			bucket->goes_on = true;
+			bucket->is_closed |= !is_open && row->slice == call->current;
+		}
+		if (row->slice != call->current)
+			continue;
+
+		if (row->filter != NULL)
+		{
+			bucket->has_filter = true;
+			bucket->nkeys = Max(bucket->nkeys, BloomCardinality(row->filter));
+			bucket->filter_is_free |= version.is_free;
+			if (version.is_free)
+				bucket->filter = version.tid;
+			bucket->filter_is_full |= IsClosed(set, generation, row);
+			continue;
+		}
+		if (version.is_newest)
+			bucket->nyoung += row->nhashes;
+		if (version.is_free && bucket->nlanes < MAX_LANES / 2)
+		{
+			Lane	   *lane = AddLane(bucket, row);
+
+			lane->tid = version.tid;
+			lane->is_own = version.is_own;
+			/* what another transaction has written is committed by now */
+			if (!version.is_own)
+				lane->row.ncommitted = row->nhashes;
+			bucket->nmergeable += lane->row.ncommitted;
+		}
+	}
+	if (!bucket->has_filter)
+		bucket->filter_is_free = true;
+
+	/* what the snapshot saw was not looked for again */
+	if (IsolationUsesXactSnapshot() &&
+		CountAnswers(keys, nkeys, BLOOM_SET_SEEN) > nseen)
 		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not write to Bloom set \"%s\"",
-						RelationGetRelationName(call->table->rel)),
-				 errdetail("A row can be neither inserted nor found.")));
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("Another transaction has added a key since this one took its snapshot.")));
+}
+
+/*
+ * The set's key type, in rows that exist or may come to exist: an error if it
+ * is another.  False: no committed transaction has set it, nor this one, which
+ * may write the row that is the result.
+ */
+static bool
+FindKeyType(BloomSetCall *call, BloomSetRow *next)
+{
+	BloomSetVersion version;
+
+	next->lane = 0;
+	BloomSetFindVersions(&call->table, BLOOM_SET_TYPE_BUCKET, DT_NOBEGIN,
+						 DT_NOEND, DT_NOBEGIN);
+	while (!call->knows_type && BloomSetNextVersion(&call->table, &version))
+	{
+		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, version.row.filter,
+							call->key_type);
+		call->knows_type = !TransactionIdIsValid(version.creator);
+		next->filter = version.row.filter;
+		next->lane = Min(next->lane, version.row.lane - 1);
+	}
+	return call->knows_type;
 }
 
 /*
  * The first key of a set decides on the type of its keys.
+ *
+ * Transactions that add the first keys at the same time write a row each.
  */
 static void
-EnsureSetKeyType(BloomSetCall *call)
+EnsureKeyType(BloomSetCall *call)
 {
-	for (int tries = 0; !CheckSetKeyType(call); tries++)
+	BloomSetRow row = {.bucket = BLOOM_SET_TYPE_BUCKET,.slice = DT_NOBEGIN};
+
+	if (call->knows_type || FindKeyType(call, &row))
+		return;
+	BloomSetLock(&call->table, BLOOM_SET_TYPE_BUCKET);
+	if (!FindKeyType(call, &row))
 	{
 		BloomShape	shape = BloomShapeExplicit(BLOOM_SET_TYPE_BITS, 1, 0);
-		const Bloom *first = BloomAddSorted(BloomMakeEmpty(&shape),
-											&call->keys[0].hash, 1,
-											call->key_type);
 
-		CheckTries(call, tries);
-		if (BloomSetInsertRow(call->table, BLOOM_SET_TYPE_SHARD, DT_NOBEGIN,
-							  first) == BLOOM_SET_WRITTEN)
-			call->knows_type = true;
-		else
-			BloomSetRefresh(call->table);
+		row.filter = BloomAddSorted(BloomMakeEmpty(&shape),
+									&call->keys[0].hash, 1, call->key_type);
+		BloomSetInsertRow(&call->table, &row);
+		call->knows_type = true;
 	}
+	BloomSetUnlock(&call->table, BLOOM_SET_TYPE_BUCKET);
 }
 
 /*
- * Add keys to a filter, as far as it takes them.  The result is NULL, if there
- * was nothing to add.
- *
- * The keys are in order, so that equal ones stand together: the first of them
- * is the one that is new.
+ * Delete the rows of a bucket in slices of this range, as far as they are free.
+ * False: there was none.
  */
-static const Bloom *
-AddToFilter(BloomSetCall *call, int generation, const Bloom *filter,
-			BloomSetKey *keys, uint64 nkeys)
+static bool
+DeleteRows(BloomSetCall *call, int32 bucket, TimestampTz from,
+		   TimestampTz before)
 {
-	const BloomSet *set = &call->table->set;
-	bool		limited = generation + 1 < set->generations;
-	const Bloom *result = NULL;
-	uint64	   *hashes = NULL;
-	uint64		i = 0;
+	BloomSetVersion version;
+	bool		deleted = false;
 
-	LookInto(call, generation, filter, keys, nkeys);
-	while (i < nkeys)
+	BloomSetFindVersions(&call->table, bucket, from, before, DT_NOEND);
+	while (BloomSetNextVersion(&call->table, &version))
+		deleted |= version.is_free &&
+			BloomSetDeleteRow(&call->table, &version.tid);
+	return deleted;
+}
+
+/* How many keys set half of the bits of a filter, on average? */
+static double
+KeysOfHalf(const BloomSet *set, int generation)
+{
+	return M_LN2 * set->params.bits / BloomSetHashes(&set->params, generation);
+}
+
+/* Note for the warning what a bucket holds. */
+static void
+NoteWritten(BloomSetCall *call, const Bucket *bucket)
+{
+	const BloomSet *set = &call->table.set;
+	double		keys = bucket->nkeys + bucket->nyoung;
+
+	call->buckets_written++;
+	call->keys_written += keys;
+	if (set->params.grows && bucket->generation + 1 == set->generations)
+		call->is_full |= keys > KeysOfHalf(set, bucket->generation);
+}
+
+/*
+ * If there are so many, write the filter of a bucket anew, with the committed
+ * keys of its lanes, as far as it takes them.  The caller writes the lanes.
+ */
+static void
+Merge(BloomSetCall *call, Bucket *bucket, int least)
+{
+	const BloomSet *set = &call->table.set;
+	bool		limited = bucket->generation + 1 < set->generations;
+	BloomSetRow row = {0};
+	uint64	   *hashes;
+	int			nmerged = 0;
+
+	if (bucket->nmergeable < least || !bucket->filter_is_free ||
+		bucket->filter_is_full)
+		return;
+	hashes = palloc(bucket->nmergeable * sizeof(uint64));
+	if (bucket->has_filter)
+		BloomSetReadAgain(&call->table, &bucket->filter, &row);
+	else
 	{
-		uint64		left = limited ? BloomSetKeysLeft(filter) : nkeys - i;
-		uint64		n = 0;
+		BloomShape	shape = BloomSetShape(set, bucket->generation);
+
+		row.bucket = bucket->number;
+		row.slice = call->current;
+		row.filter = BloomMakeEmpty(&shape);
+	}
+
+	for (int i = 0, from = 0; i < bucket->nlanes;)
+	{
+		uint64		left = limited ? BloomSetKeysLeft(row.filter) :
+		PG_UINT32_MAX;
+		int			n = 0;
 
 		if (left == 0)
 			break;
-		if (hashes == NULL)
-			hashes = palloc(nkeys * sizeof(uint64));
-		for (; i < nkeys && n < left; i++)
+		/* as many keys as it certainly takes */
+		for (; i < bucket->nlanes && left > 0; i++, from = 0)
 		{
-			BloomSetKey *key = &keys[i];
+			const BloomSetRow *lane = &bucket->lanes[i].row;
+			int			some = (int) Min((uint64) (lane->ncommitted - from), left);
 
-			if (key->answer != BLOOM_SET_OPEN)
-				continue;
-			key->generation = generation;
-			if (i > 0 && keys[i - 1].hash == key->hash)
-			{
-				key->answer = BLOOM_SET_SEEN;
-				continue;
-			}
-			/* what was added in the round before may show it */
-			if (result != NULL && BloomTestHash(result, key->hash))
-			{
-				key->answer = BLOOM_SET_SEEN;
-				continue;
-			}
-			key->answer = BLOOM_SET_FRESH;
-			hashes[n++] = key->hash;
+			memcpy(hashes + n, lane->hashes + from, some * sizeof(uint64));
+			n += some;
+			left -= some;
+			from += some;
+			if (from < lane->ncommitted)
+				break;
 		}
+		nmerged += n;
 		if (n > 0)
-			result = filter = BloomAddSorted(filter, hashes,
-											 BloomSortHashes(hashes, n),
-											 call->key_type);
+			row.filter = BloomAddSorted(row.filter, hashes,
+										BloomSortHashes(hashes, n),
+										call->key_type);
 	}
-	if (hashes != NULL)
-		pfree(hashes);
-	return result;
-}
-
-/* Note for the warning what was written. */
-static void
-NoteWritten(BloomSetCall *call, int generation, const Bloom *filter)
-{
-	const BloomSet *set = &call->table->set;
-
-	if (set->params.grows)
-		call->is_full |= generation + 1 == set->generations &&
-			BloomSetKeysLeft(filter) == 0;
+	pfree(hashes);
+	if (bucket->has_filter)
+		BloomSetUpdateRow(&call->table, &bucket->filter, &row);
 	else
-	{
-		call->shards_written++;
-		call->keys_written += BloomCardinality(filter);
-	}
-}
+		BloomSetInsertRow(&call->table, &row);
+	bucket->has_filter = true;
+	bucket->filter_is_free = false; /* by this command */
+	bucket->nkeys = BloomCardinality(row.filter);
+	bucket->is_closed |= IsClosed(set, bucket->generation, &row);
 
-/*
- * Should a new slice pass over this shard, by what the last slice has?
- */
-static bool
-ShouldPassOver(BloomSetCall *call, int generation, uint64 place)
-{
-	const BloomSet *set = &call->table->set;
-	BloomSetRow row;
-	bool		is_full = false;
-
-	if (set->params.keeps_all || generation + 1 >= set->generations)
-		return false;
-	BloomSetFindRows(call->table, BloomSetShardOf(set, generation, place),
-					 call->oldest);
-	while (BloomSetNextRow(call->table, &row))
+	bucket->nyoung -= nmerged;
+	for (int i = 0; i < bucket->nlanes && nmerged > 0; i++)
 	{
-		/* newest first */
-		if (row.slice >= call->current)
+		BloomSetRow *lane = &bucket->lanes[i].row;
+		int			n = Min(lane->ncommitted, nmerged);
+		uint64	   *kept = (uint64 *) lane->hashes;
+
+		if (n == 0)
 			continue;
-		is_full = IsClosed(set, generation, row.filter);
-		if (IsPassedOver(row.filter))
-		{
-			/* was that right? */
-			TimestampTz slice = row.slice;
-
-			is_full =
-				BloomSetFindRow(call->table,
-								BloomSetShardOf(set, generation + 1, place),
-								slice, &row) &&
-				(IsPassedOver(row.filter) ||
-				 BloomSetKeysLeft(row.filter) * row.filter->hashes <
-				 BloomBits(row.filter) / 4);
-		}
-		break;
+		memmove(kept, kept + n, (lane->nhashes - n) * sizeof(uint64));
+		lane->nhashes -= n;
+		lane->ncommitted -= n;
+		lane->room = 0;
+		nmerged -= n;
+		bucket->lanes[i].changed = true;
 	}
-	return is_full;
+}
+
+/* Put keys into a lane that has room for them. */
+static void
+PutIntoLane(Lane *lane, const uint64 *hashes, int n, int ncommitted)
+{
+	BloomSetRow *row = &lane->row;
+	uint64	   *all = (uint64 *) row->hashes;
+
+	Assert(row->nhashes + n <= BLOOM_SET_LONG_LANE);
+	/* committed ones stand before the transaction's own */
+	if (ncommitted > 0 && row->ncommitted < row->nhashes)
+		memmove(all + row->ncommitted + ncommitted, all + row->ncommitted,
+				(row->nhashes - row->ncommitted) * sizeof(uint64));
+	memcpy(all + row->ncommitted, hashes, ncommitted * sizeof(uint64));
+	row->nhashes += ncommitted;
+	row->ncommitted += ncommitted;
+	memcpy(all + row->nhashes, hashes + ncommitted,
+		   (n - ncommitted) * sizeof(uint64));
+	row->nhashes += n - ncommitted;
+	if (IsShort(lane))
+		row->room = BLOOM_SET_SHORT_LANE;
+	else
+		/* without the word at the end */
+		row->room = Max(row->room, (row->nhashes | 15));
+	lane->changed = true;
+}
+
+/* Put keys into long lanes. */
+static Lane *
+PutIntoLongLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n,
+				 int ncommitted)
+{
+	Lane	   *lane = NULL;
+
+	for (int i = 0; i < bucket->nlanes && lane == NULL; i++)
+	{
+		if (!IsShort(&bucket->lanes[i]) &&
+			bucket->lanes[i].row.nhashes + n <= BLOOM_SET_LONG_LANE)
+			lane = &bucket->lanes[i];
+	}
+	while (lane == NULL && n > BLOOM_SET_LONG_LANE)
+	{
+		int			some = Min(ncommitted, BLOOM_SET_LONG_LANE);
+
+		PutIntoLane(NewLane(call, bucket, true), hashes, BLOOM_SET_LONG_LANE,
+					some);
+		hashes += BLOOM_SET_LONG_LANE;
+		n -= BLOOM_SET_LONG_LANE;
+		ncommitted -= some;
+	}
+	if (lane == NULL)
+		lane = NewLane(call, bucket, true);
+	PutIntoLane(lane, hashes, n, ncommitted);
+	return lane;
 }
 
 /*
- * Add what is open of the keys of a shard to the current slice: to the shard,
- * or if it is full, to those below.
+ * Put new keys into lanes.
+ *
+ * They go to a short lane.  If there is none with room, the keys of a short
+ * lane that is full move to a long one.  If all are held, there will be one
+ * more.
  */
-static void
-AddToShard(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
+static Lane *
+PutIntoLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
 {
-	const BloomSet *set = &call->table->set;
-	int32		shard = BloomSetShardOf(set, generation, keys[0].place);
+	Lane	   *lane = NULL;
+	int			best = -1;
 
-	for (int tries = 0;; tries++)
+	if (n > BLOOM_SET_SHORT_LANE)
+		return PutIntoLongLanes(call, bucket, hashes, n, 0);
+	/* rather one that has room, and is held by this transaction already */
+	for (int i = 0; i < bucket->nlanes; i++)
 	{
-		BloomSetWritten written = BLOOM_SET_WRITTEN;
-		BloomSetRow row;
-		const Bloom *added;
+		int			value = 0;
 
-		CheckTries(call, tries);
-		if (BloomSetFindRow(call->table, shard, call->current, &row))
+		if (!IsShort(&bucket->lanes[i]))
+			continue;
+		if (bucket->lanes[i].row.nhashes + n <= BLOOM_SET_SHORT_LANE)
+			value = 1 + bucket->lanes[i].row.nhashes;
+		if (bucket->lanes[i].is_own)
+			value += 2 * BLOOM_SET_SHORT_LANE;
+		if (value > best)
 		{
-			do
-			{
-				/* a version that is newer than our snapshot may be full */
-				if (written == BLOOM_SET_CHANGED &&
-					IsClosed(set, generation, row.filter))
-				{
-					LookInto(call, generation, row.filter, keys, nkeys);
-					BloomSetRefresh(call->table);
-					break;
-				}
-				if (IsPassedOver(row.filter))
-					break;
-				added = AddToFilter(call, generation, row.filter, keys, nkeys);
-				if (added == NULL)
-					break;
-				written = BloomSetUpdateRow(call->table, &row, added);
-				if (written == BLOOM_SET_WRITTEN)
-					NoteWritten(call, generation, added);
-				else
-					Reopen(keys, nkeys, generation);
-			} while (written == BLOOM_SET_CHANGED);
+			best = value;
+			lane = &bucket->lanes[i];
 		}
-		else
-		{
-			EnsureSetKeyType(call);
-			if (call->may_forget)
-				(void) BloomSetDeleteRows(call->table, shard, call->oldest);
-			if (ShouldPassOver(call, generation, keys[0].place))
-				added = BloomMakeUnsized(BLOOM_PLAIN);
-			else
-			{
-				BloomShape	shape = BloomSetShape(set, generation);
-
-				added = AddToFilter(call, generation, BloomMakeEmpty(&shape),
-									keys, nkeys);
-				Assert(added != NULL);
-			}
-			written = BloomSetInsertRow(call->table, shard, call->current,
-										added);
-			if (written != BLOOM_SET_WRITTEN)
-				Reopen(keys, nkeys, generation);
-			else if (!IsPassedOver(added))
-				NoteWritten(call, generation, added);
-		}
-		if (written != BLOOM_SET_AGAIN)
-			break;
-		BloomSetRefresh(call->table);
 	}
+	if (lane == NULL)
+		lane = NewLane(call, bucket, false);
+	else if (lane->row.nhashes + n > BLOOM_SET_SHORT_LANE)
+	{
+		(void) PutIntoLongLanes(call, bucket, lane->row.hashes,
+								lane->row.nhashes, lane->row.ncommitted);
+		lane->row.nhashes = lane->row.ncommitted = 0;
+	}
+	PutIntoLane(lane, hashes, n, 0);
+	return lane;
+}
 
-	/* what is open now, the shard was too full for */
+/* Write the lanes that have changed. */
+static void
+WriteLanes(BloomSetCall *call, Bucket *bucket)
+{
+	for (int i = 0; i < bucket->nlanes; i++)
+	{
+		Lane	   *lane = &bucket->lanes[i];
+
+		if (!lane->changed)
+			continue;
+		if (ItemPointerIsValid(&lane->tid))
+			BloomSetUpdateRow(&call->table, &lane->tid, &lane->row);
+		else
+			BloomSetInsertRow(&call->table, &lane->row);
+		lane->changed = false;
+	}
+}
+
+/* How many more keys may there be in a bucket? */
+static uint64
+RoomLeft(const BloomSet *set, const Bucket *bucket)
+{
+	double		keys = FULL * KeysOfHalf(set, bucket->generation) -
+	bucket->nkeys - bucket->nyoung;
+
+	if (bucket->generation + 1 >= set->generations)
+		return PG_UINT32_MAX;
+	return keys < 1 ? 0 : (uint64) keys;
+}
+
+static TransactionId AddToBucket(BloomSetCall *call, int generation,
+								 BloomSetKey *keys, uint64 nkeys, bool write);
+
+/* The same for each bucket of the next generation. */
+static TransactionId
+AddBelow(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
+		 bool write)
+{
 	for (uint64 i = 0; i < nkeys;)
 	{
-		uint64		n = nkeys - i;
+		uint64		n = CountBucket(&call->table.set, generation + 1, keys + i,
+									nkeys - i);
 
-		if (keys[i].answer != BLOOM_SET_OPEN)
+		if (CountAnswers(keys + i, n, BLOOM_SET_UNKNOWN) > 0)
 		{
-			i++;
-			continue;
+			TransactionId other = AddToBucket(call, generation + 1, keys + i, n,
+											  write);
+
+			if (TransactionIdIsValid(other))
+				return other;
 		}
-		Assert(generation + 1 < set->generations);
-		n = CountShard(set, generation + 1, keys + i, n);
-		AddToShard(call, generation + 1, keys + i, n);
 		i += n;
 	}
+	return InvalidTransactionId;
 }
 
 /*
- * Lock a shard of a set that forgets, with all shards below it.
+ * Add those keys that are new to the rows of a bucket, as many as it takes.
+ * True: the others go to the next generation.
  */
-static BloomSetWritten
-LockHead(BloomSetCall *call, int32 shard)
+static bool
+WriteBucket(BloomSetCall *call, Bucket *bucket, BloomSetKey *keys, uint64 nkeys)
 {
-	BloomSetRow row;
-	BloomSetWritten written;
+	uint64		nopen = CountAnswers(keys, nkeys, BLOOM_SET_UNKNOWN);
+	uint64		n = 0;
+	uint64		room;
+	uint64		one;
+	uint64	   *hashes = nopen == 1 ? &one : palloc(nopen * sizeof(uint64));
+	Lane	   *lane = NULL;
 
-	if (!BloomSetFindRow(call->table, shard, DT_NOEND, &row))
+	EnsureKeyType(call);
+	if (!bucket->has_rows && !call->table.set.params.keeps_all)
+		(void) DeleteRows(call, bucket->number, DT_NOBEGIN, call->oldest);
+	Merge(call, bucket, MERGE_KEYS);
+
+	room = bucket->is_closed ? 0 : RoomLeft(&call->table.set, bucket);
+	for (uint64 i = 0; i < nkeys && n < Min(room, MAX_NEW_KEYS); i++)
 	{
-		BloomShape	shape = BloomSetShape(&call->table->set, 0);
-
-		EnsureSetKeyType(call);
-		return BloomSetInsertRow(call->table, shard, DT_NOEND,
-								 BloomMakeEmpty(&shape));
+		if (keys[i].answer != BLOOM_SET_UNKNOWN)
+			continue;
+		keys[i].answer = BLOOM_SET_FRESH;
+		hashes[n++] = keys[i].hash;
 	}
-	written = BloomSetUpdateRow(call->table, &row, row.filter);
-	if (written == BLOOM_SET_CHANGED &&
-		BloomSetUpdateRow(call->table, &row, row.filter) != BLOOM_SET_WRITTEN)
-		written = BLOOM_SET_AGAIN;
-	return written;
+	if (n > 0 || !bucket->is_closed)
+		lane = PutIntoLanes(call, bucket, hashes, (int) n);
+	if (n == room && n < nopen && !bucket->is_closed)
+		bucket->is_closed = lane->row.closed = lane->changed = true;
+	bucket->nyoung += n;
+	WriteLanes(call, bucket);
+	NoteWritten(call, bucket);
+	return bucket->is_closed;
 }
 
 /*
- * Add the keys of a shard to a set that forgets.
+ * Add keys that belong to one bucket, there or in the next generations; or only
+ * look for them.  The result is the transaction that decides on one of them, or
+ * invalid.
  */
-static void
-AddForAWhile(BloomSetCall *call, BloomSetKey *keys, uint64 nkeys)
+static TransactionId
+AddToBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
+			bool write)
 {
-	int32		shard = BloomSetShardOf(&call->table->set, 0, keys[0].place);
+	Bucket	   *bucket = palloc(sizeof(Bucket));
+	TransactionId other;
 
-	for (int tries = 0;; tries++)
+	CHECK_FOR_INTERRUPTS();
+	ReadBucket(call, bucket, generation,
+			   BloomSetBucketOf(&call->table.set, generation, keys[0].place),
+			   keys, nkeys);
+	for (uint64 i = 0; i < nkeys; i++)
 	{
-		BloomSetWritten written;
-
-		CheckTries(call, tries);
-		TestShard(call, 0, keys, nkeys);
-		if (!AnyOpen(keys, nkeys))
-			return;
-		written = LockHead(call, shard);
-		if (written == BLOOM_SET_WRITTEN)
-			break;
-		/* others have added: look again */
-		BloomSetRefresh(call->table);
-		if (written == BLOOM_SET_CHANGED)
+		if (keys[i].answer == BLOOM_SET_PENDING)
+			return keys[i].creator;
+	}
+	if (bucket->goes_on)
+	{
+		other = AddBelow(call, generation, keys, nkeys,
+						 write && bucket->is_closed);
+		if (TransactionIdIsValid(other))
+			return other;
+	}
+	if (!write || CountAnswers(keys, nkeys, BLOOM_SET_UNKNOWN) == 0)
+	{
+		/* merge what was still in lanes when the bucket was closed */
+		if (write && bucket->is_closed && call->table.wrote)
 		{
-			TestShard(call, 0, keys, nkeys);
-			break;
+			Merge(call, bucket, MERGE_KEYS);
+			WriteLanes(call, bucket);
 		}
+		return InvalidTransactionId;
 	}
-	if (AnyOpen(keys, nkeys))
-		AddToShard(call, 0, keys, nkeys);
+	if (!WriteBucket(call, bucket, keys, nkeys))
+		return InvalidTransactionId;
+	return AddBelow(call, generation, keys, nkeys, true);
 }
 
-/*
- * BloomSetAdd
- *		Add all keys of a call.
- */
-void
-BloomSetAdd(BloomSetCall *call)
+/* Add the keys of one bucket of the first generation. */
+static void
+AddToFirstBucket(BloomSetCall *call, BloomSetKey *keys, uint64 nkeys)
 {
-	const BloomSet *set = &call->table->set;
-	MemoryContext scratch = NULL;
-	MemoryContext oldcontext = CurrentMemoryContext;
+	int32		bucket = BloomSetBucketOf(&call->table.set, 0, keys[0].place);
 
-	if (call->nkeys > 1)
+	while (CountAnswers(keys, nkeys, BLOOM_SET_UNKNOWN) > 0)
 	{
-		BloomSetExpectMany(call->table);
-		scratch = AllocSetContextCreate(oldcontext, "Bloom set keys",
-										ALLOCSET_DEFAULT_SIZES);
+		TransactionId other;
+
+		BloomSetLock(&call->table, bucket);
+		other = AddToBucket(call, 0, keys, nkeys, true);
+		BloomSetUnlock(&call->table, bucket);
+		for (uint64 i = 0; i < nkeys; i++)
+		{
+			if (keys[i].answer == BLOOM_SET_PENDING)
+				keys[i].answer = BLOOM_SET_UNKNOWN;
+		}
+		if (TransactionIdIsValid(other))
+			BloomSetWaitFor(&call->table, other);
+		else
+			/* there were more than MAX_NEW_KEYS, or none is left */
+			BloomSetNewCommand(&call->table);
 	}
+}
+
+/* Add all keys of a call, bucket by bucket. */
+static void
+AddKeys(BloomSetCall *call)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "Bloom set add",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcontext;
+
+	if (IsolationUsesXactSnapshot())
+		TestKeys(call);
+	oldcontext = MemoryContextSwitchTo(scratch);
 	for (uint64 i = 0; i < call->nkeys;)
 	{
-		uint64		n = CountShard(set, 0, call->keys + i, call->nkeys - i);
+		uint64		n = CountBucket(&call->table.set, 0, call->keys + i,
+									call->nkeys - i);
 
-		CHECK_FOR_INTERRUPTS();
-		if (scratch != NULL)
-		{
-			MemoryContextReset(scratch);
-			MemoryContextSwitchTo(scratch);
-		}
-		if (set->params.keeps_all)
-			AddToShard(call, 0, call->keys + i, n);
-		else
-			AddForAWhile(call, call->keys + i, n);
-		MemoryContextSwitchTo(oldcontext);
+		AddToFirstBucket(call, call->keys + i, n);
+		MemoryContextReset(scratch);
 		i += n;
 	}
-	if (scratch != NULL)
-		MemoryContextDelete(scratch);
+	MemoryContextSwitchTo(oldcontext);
+	MemoryContextDelete(scratch);
 }
 
 /*
- * BloomSetWarn
- *		Warn of a set that holds more keys than it is sized for, as far as the
- *		shards tell that a call has written to.  True: there was a warning.
+ * Warn of a set that holds more keys than it is sized for, as far as the
+ * buckets show that a call has written to.  True: there was a warning.
  *
- * The number of keys in a shard varies by chance, and is an estimate besides.
+ * The number of keys in a bucket varies by chance, and is an estimate besides.
  */
-bool
-BloomSetWarn(const BloomSetCall *call)
+static bool
+WarnIfOverfull(const BloomSetCall *call)
 {
-	const BloomSet *set = &call->table->set;
-	const char *name = RelationGetRelationName(call->table->rel);
-	double		expected = call->shards_written * set->shard_capacity;
+	const BloomSet *set = &call->table.set;
+	const char *name = RelationGetRelationName(call->table.rel);
+	double		expected = call->buckets_written * set->bucket_capacity;
 	double		error;
 	double		variance;
 
@@ -710,24 +998,211 @@ BloomSetWarn(const BloomSetCall *call)
 				 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity.")));
 		return true;
 	}
-	if (call->shards_written == 0)
+	if (set->params.grows || call->buckets_written == 0)
 		return false;
 
 	error = BloomEstimateError(set->params.bits, set->params.hashes,
-							   set->shard_capacity);
-	variance = error * error + (set->params.shards > 1 ? set->shard_capacity : 0);
+							   set->bucket_capacity);
+	variance = error * error +
+		(set->params.buckets > 1 ? set->bucket_capacity : 0);
 	if (call->keys_written <= expected +
-		OVERFULL_ERRORS * sqrt(call->shards_written * variance))
+		OVERFULL_ERRORS * sqrt(call->buckets_written * variance))
 		return false;
 	ereport(WARNING,
 			(errmsg("Bloom set \"%s\" holds more keys than its capacity", name),
-			 errdetail("By %.0f of its %d shards, it holds about %.1f times as many keys as the " INT64_FORMAT " that it %s sized for.",
-					   call->shards_written, set->params.shards,
-					   call->keys_written / expected,
-					   BloomSetSliceCapacity(&set->params),
-					   set->params.keeps_all ? "is" : "has each time slice"),
+			 errdetail("%.0f of its %d buckets hold about %.1f times the keys that they are sized for.",
+					   call->buckets_written, set->params.buckets,
+					   call->keys_written / expected),
 			 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity, or one that grows.")));
 	return true;
+}
+
+/*
+ * BloomSetAdd
+ *		Add keys of these hashes.  Of each, the answer is that of the first.
+ */
+void
+BloomSetAdd(BloomSetCall *call, const BloomKeyType *key_type,
+			const uint64 *hashes, uint64 nhashes, bool *warned)
+{
+	call->key_type = key_type;
+	MakeKeys(call, hashes, nhashes, false);
+	BloomSetBegin(&call->table);
+	AddKeys(call);
+	BloomSetEnd(&call->table);
+	if (!*warned)
+		*warned = WarnIfOverfull(call);
+}
+
+/*
+ * BloomSetAddOne
+ *		Add one.  True: it was new.
+ */
+bool
+BloomSetAddOne(BloomSetCall *call, const BloomKeyType *key_type, uint64 hash,
+			   bool *warned)
+{
+	BloomSetAdd(call, key_type, &hash, 1, warned);
+	return call->keys[0].answer == BLOOM_SET_FRESH;
+}
+
+/* ----------------------------------------------------------------
+ *							EXPIRING AND COMPACTING
+ * ----------------------------------------------------------------
+ */
+
+/* A bucket in a slice */
+typedef struct Part
+{
+	TimestampTz slice;
+	int32		bucket;
+} Part;
+
+static int
+CompareParts(const void *a, const void *b)
+{
+	const Part *left = a;
+	const Part *right = b;
+
+	CHECK_FOR_INTERRUPTS();
+	if (left->slice != right->slice)
+		return left->slice < right->slice ? -1 : 1;
+	return left->bucket < right->bucket ? -1 : left->bucket > right->bucket;
+}
+
+/*
+ * The parts of a set that have rows to be deleted, or lanes with keys.
+ */
+static Part *
+FindParts(BloomSetCall *call, uint64 *nparts)
+{
+	BloomSetTable *table = &call->table;
+	TableScanDesc scan = table_beginscan(table->rel, GetActiveSnapshot(), 0,
+										 NULL, SO_NONE);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "Bloom set row",
+												  ALLOCSET_SMALL_SIZES);
+	uint64		room = 1024;
+	Part	   *parts = palloc(room * sizeof(Part));
+	uint64		n = 0;
+	uint64		distinct = 0;
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
+	{
+		MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
+		BloomSetRow row;
+
+		CHECK_FOR_INTERRUPTS();
+		BloomSetReadRow(table, &row);
+		MemoryContextSwitchTo(oldcontext);
+		MemoryContextReset(scratch);
+		if (row.bucket == BLOOM_SET_TYPE_BUCKET ||
+			(table->use == BLOOM_SET_EXPIRE ? row.slice >= call->oldest :
+			 row.filter != NULL || row.nhashes == 0))
+			continue;
+		if (n == room)
+		{
+			room *= 2;
+			parts = repalloc_huge(parts, room * sizeof(Part));
+		}
+		parts[n].slice = row.slice;
+		parts[n++].bucket = row.bucket;
+	}
+	table_endscan(scan);
+	MemoryContextDelete(scratch);
+
+	qsort(parts, n, sizeof(Part), CompareParts);
+	for (uint64 i = 0; i < n; i++)
+	{
+		if (i == 0 || CompareParts(&parts[i], &parts[i - 1]) != 0)
+			parts[distinct++] = parts[i];
+	}
+	*nparts = distinct;
+	return parts;
+}
+
+/*
+ * BloomSetExpire
+ *		Delete the rows of old slices, but for those that others are writing.
+ *		The result is the number of slices.
+ */
+int64
+BloomSetExpire(BloomSetCall *call)
+{
+	BloomSetTable *table = &call->table;
+	uint64		nparts;
+	Part	   *parts;
+	int64		nslices = 0;
+	TimestampTz last = DT_NOEND;
+
+	BloomSetBegin(table);
+	parts = FindParts(call, &nparts);
+	for (uint64 i = 0; i < nparts; i++)
+	{
+		int32		first = BloomSetFirstBucket(&table->set, parts[i].bucket);
+
+		CHECK_FOR_INTERRUPTS();
+		BloomSetLock(table, first);
+		if (DeleteRows(call, parts[i].bucket, parts[i].slice,
+					   parts[i].slice + 1) && parts[i].slice != last)
+		{
+			last = parts[i].slice;
+			nslices++;
+		}
+		BloomSetUnlock(table, first);
+	}
+	BloomSetEnd(table);
+	return nslices;
+}
+
+/*
+ * BloomSetCompact
+ *		Move the committed keys of all lanes that are free to the filters.  The
+ *		result is their number.
+ */
+int64
+BloomSetCompact(BloomSetCall *call)
+{
+	BloomSetTable *table = &call->table;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "Bloom set compact",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcontext;
+	BloomSetRow type = {.bucket = BLOOM_SET_TYPE_BUCKET};
+	BloomKeyType key_type = {0};
+	uint64		nparts;
+	Part	   *parts;
+	int64		nmoved = 0;
+
+	BloomSetBegin(table);
+	parts = FindParts(call, &nparts);
+	call->key_type = &key_type;
+	if (FindKeyType(call, &type))
+		key_type = BloomKeyTypeOf(BloomCopy(type.filter));
+
+	oldcontext = MemoryContextSwitchTo(scratch);
+	for (uint64 i = 0; i < nparts; i++)
+	{
+		int32		first = BloomSetFirstBucket(&table->set, parts[i].bucket);
+		Bucket	   *bucket = palloc(sizeof(Bucket));
+		int			nyoung;
+
+		CHECK_FOR_INTERRUPTS();
+		call->oldest = call->current = parts[i].slice;
+		BloomSetLock(table, first);
+		ReadBucket(call, bucket, BloomSetGeneration(&table->set, parts[i].bucket),
+				   parts[i].bucket, NULL, 0);
+		nyoung = bucket->nyoung;
+		Merge(call, bucket, 1);
+		WriteLanes(call, bucket);
+		BloomSetUnlock(table, first);
+		nmoved += nyoung - bucket->nyoung;
+		MemoryContextReset(scratch);
+	}
+	MemoryContextSwitchTo(oldcontext);
+	MemoryContextDelete(scratch);
+	BloomSetEnd(table);
+	return nmoved;
 }
 
 /* ----------------------------------------------------------------
@@ -735,20 +1210,21 @@ BloomSetWarn(const BloomSetCall *call)
  * ----------------------------------------------------------------
  */
 
-/* A shard that was read: its filters in all live slices, one after another */
-typedef struct CachedShard
+/* A bucket that was read: what it has in all live slices */
+typedef struct CachedBucket
 {
-	int32		shard;
-	bool		closed;
-	int			nfilters;		/* -1: the entry is empty */
-	Size		size;			/* of the memory */
-	char	   *filters;
-} CachedShard;
+	int32		bucket;			/* -1: the entry is empty */
+	bool		is_closed;
+	int			nfilters;
+	int			nhashes;
+	Size		size;			/* of both */
+	char	   *filters;		/* one after another */
+	uint64	   *hashes;			/* of the lanes, sorted */
+} CachedBucket;
 
-/* Shards that were read look the same to calls for which all of this agrees */
+/* Buckets that were read look the same to calls for which all of this agrees */
 typedef struct View
 {
-	Oid			relid;
 	Oid			user;
 	LocalTransactionId transaction;
 	SubTransactionId subtransaction;
@@ -757,31 +1233,63 @@ typedef struct View
 	TransactionId xmax;
 	uint32		xcnt;
 	int32		subxcnt;
-	TimestampTz at;
 } View;
 
 struct BloomSetCache
 {
-	MemoryContext context;
+	struct BloomSetCache *next;
+	Oid			relid;
+	MemoryContext context;		/* of the buckets */
 	View		view;
+	TimestampTz at;				/* of the first call with this view */
+	TimestampTz oldest;
 	BloomSet	set;
 	bool		knows_type;
+	Bloom	   *type;			/* a filter of the set's key type, or NULL */
+	Size		used;
 	uint32		nentries;		/* a power of two, or 0 */
-	CachedShard *entries;
+	CachedBucket *entries;
 };
 
+/* All of a statement */
+typedef struct SharedCaches
+{
+	BloomShared shared;
+	BloomSetCache *first;
+} SharedCaches;
+
 /*
- * BloomSetMakeCache
- *		An empty cache.
+ * BloomSetGetCache
+ *		What the statement with this memory context has read of a set.
  */
 BloomSetCache *
-BloomSetMakeCache(MemoryContext context)
+BloomSetGetCache(MemoryContext statement, Oid relid)
 {
-	BloomSetCache *cache = MemoryContextAllocZero(context, sizeof(BloomSetCache));
+	SharedCaches *caches = BloomShare(statement, BLOOM_SHARED_SETS,
+									  sizeof(SharedCaches));
+	BloomSetCache *cache;
 
-	cache->context = AllocSetContextCreate(context, "Bloom set cache",
+	for (cache = caches->first; cache != NULL; cache = cache->next)
+	{
+		if (cache->relid == relid)
+			return cache;
+	}
+	cache = MemoryContextAllocZero(statement, sizeof(BloomSetCache));
+	cache->context = AllocSetContextCreate(statement, "Bloom set cache",
 										   ALLOCSET_DEFAULT_SIZES);
+	cache->relid = relid;
+	cache->next = caches->first;
+	caches->first = cache;
 	return cache;
+}
+
+/* Forget all buckets. */
+static void
+EmptyCache(BloomSetCache *cache)
+{
+	MemoryContextReset(cache->context);
+	cache->used = 0;
+	cache->nentries = 0;
 }
 
 /*
@@ -792,13 +1300,12 @@ BloomSetMakeCache(MemoryContext context)
  * have the same numbers in their snapshots, no other has begun or ended.
  */
 const BloomSet *
-BloomSetCached(BloomSetCache *cache, Oid relid, TimestampTz at)
+BloomSetCached(BloomSetCache *cache, TimestampTz at)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	View		view;
 
 	memset(&view, 0, sizeof(view));
-	view.relid = relid;
 	view.user = GetUserId();
 	view.transaction = BloomLocalTransaction();
 	view.subtransaction = GetCurrentSubTransactionId();
@@ -807,137 +1314,162 @@ BloomSetCached(BloomSetCache *cache, Oid relid, TimestampTz at)
 	view.xmax = snapshot->xmax;
 	view.xcnt = snapshot->xcnt;
 	view.subxcnt = snapshot->subxcnt;
-	view.at = at;
-	if (memcmp(&view, &cache->view, sizeof(view)) == 0)
-		return OidIsValid(cache->set.relid) ? &cache->set : NULL;
+	if (memcmp(&view, &cache->view, sizeof(view)) == 0 &&
+		OidIsValid(cache->set.relid) &&
+		(at == cache->at ||
+		 BloomSetOldestSlice(&cache->set, at) == cache->oldest))
+		return &cache->set;
 
-	MemoryContextReset(cache->context);
-	cache->view = view;
-	cache->set.relid = InvalidOid;
+	EmptyCache(cache);
+	if (cache->type != NULL)
+		pfree(cache->type);
+	cache->type = NULL;
 	cache->knows_type = false;
-	cache->nentries = 0;
+	cache->set.relid = InvalidOid;
+	cache->view = view;
+	cache->at = at;
 	return NULL;
 }
 
-/* How many bytes may the cache have?  As many as a hash table. */
-static Size
-CacheSize(void)
-{
-	return (Size) (Min(work_mem * hash_mem_multiplier, MAX_KILOBYTES) * 1024.0);
-}
-
-/* Make a table of entries, each of which will keep the filters of a shard. */
+/* Make a table of entries, each of which will keep a bucket. */
 static void
 MakeEntries(BloomSetCache *cache)
 {
 	const BloomSetParams *params = &cache->set.params;
-	int			slices = params->keeps_all ? 1 : params->slices + 1;
-	Size		each = sizeof(CachedShard) +
-	slices * (BLOOM_HEADER_SIZE + params->bits / 8);
-	uint64		n = Max(CacheSize() / each, 16);
+	uint64		n = BloomHashMemoryLimit() /
+		(sizeof(CachedBucket) + BLOOM_HEADER_SIZE + params->bits / 8);
 
-	/* no more than have a shard; those of further generations displace them */
-	n = Min(n, Max(2 * (uint64) params->shards, 1024));
+	/* those of further generations displace others */
+	n = Min(Max(n, 16), Max(2 * (uint64) params->buckets, 1024));
 	cache->nentries = pg_prevpower2_32((uint32) Min(n, 1 << 20));
 	cache->entries = MemoryContextAlloc(cache->context,
-										cache->nentries * sizeof(CachedShard));
+										cache->nentries * sizeof(CachedBucket));
+	cache->used = cache->nentries * sizeof(CachedBucket);
 	for (uint32 i = 0; i < cache->nentries; i++)
 	{
-		cache->entries[i].nfilters = -1;
-		cache->entries[i].size = 0;
-		cache->entries[i].filters = NULL;
+		memset(&cache->entries[i], 0, sizeof(CachedBucket));
+		cache->entries[i].bucket = -1;
 	}
 }
 
-/* Append a filter to an entry. */
-static void
-KeepFilter(BloomSetCache *cache, CachedShard *entry, Size used,
-		   const Bloom *filter)
+/* Keep what a bucket has more, behind what was kept of it. */
+static void *
+Keep(BloomSetCache *cache, void *kept, Size size, const void *more, Size length)
 {
-	Size		size = used + MAXALIGN(VARSIZE(filter));
-
-	if (entry->size < size)
-	{
-		if (entry->filters == NULL)
-			entry->filters = MemoryContextAlloc(cache->context, size);
-		else
-			entry->filters = repalloc(entry->filters, size);
-		entry->size = size;
-	}
-	memcpy(entry->filters + used, filter, VARSIZE(filter));
+	kept = kept == NULL ? MemoryContextAlloc(cache->context, length) :
+		repalloc(kept, size + length);
+	memcpy((char *) kept + size, more, length);
+	return kept;
 }
 
-/* Read the rows of a shard into an entry. */
+/* Read the rows of a bucket into an entry. */
 static void
-ReadShard(BloomSetCache *cache, CachedShard *entry, int generation,
-		  int32 shard, const BloomKeyType *key_type)
+CacheBucket(BloomSetCache *cache, CachedBucket *entry, int generation,
+			int32 bucket, const BloomKeyType *key_type)
 {
-	BloomSetTable table;
 	BloomSetCall call;
 	BloomSetRow row;
-	Size		used = 0;
-	int			nfilters = 0;
+	Size		size = 0;
 
-	BloomSetOpen(&table, cache->view.relid, false);
-	BloomSetBegin(&table);
-	BloomSetStart(&call, &table, key_type, cache->view.at);
-	entry->nfilters = -1;
-	entry->shard = shard;
-	entry->closed = false;
-	BloomSetFindRows(&table, shard, call.oldest);
-	while (BloomSetNextRow(&table, &row))
+	if (entry->filters != NULL)
+		pfree(entry->filters);
+	if (entry->hashes != NULL)
+		pfree(entry->hashes);
+	cache->used -= entry->size;
+	memset(entry, 0, sizeof(*entry));
+	entry->bucket = -1;
+
+	BloomSetStart(&call, cache->relid, BLOOM_SET_TEST, cache->at);
+	BloomSetBegin(&call.table);
+	BloomSetFindRows(&call.table, bucket, call.oldest);
+	while (BloomSetNextRow(&call.table, &row))
 	{
-		if (TIMESTAMP_IS_NOEND(row.slice))
+		entry->is_closed |= IsClosed(&call.table.set, generation, &row);
+		if (row.filter == NULL)
+		{
+			if (row.nhashes > 0)
+				entry->hashes = Keep(cache, entry->hashes,
+									 entry->nhashes * sizeof(uint64),
+									 row.hashes, row.nhashes * sizeof(uint64));
+			entry->nhashes += row.nhashes;
 			continue;
-		entry->closed |= IsClosed(&table.set, generation, row.filter);
-		if (row.filter->count == 0)
-			continue;
+		}
 		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, key_type);
-		KeepFilter(cache, entry, used, row.filter);
-		used += MAXALIGN(VARSIZE(row.filter));
-		nfilters++;
+		entry->filters = Keep(cache, entry->filters, size, row.filter,
+							  VARSIZE(row.filter));
+		size += VARSIZE(row.filter);
+		entry->nfilters++;
 	}
-	if (nfilters == 0 && generation == 0 && !cache->knows_type)
-		cache->knows_type = CheckSetKeyType(&call);
-	BloomSetEnd(&table);
-	BloomSetClose(&table);
-	entry->nfilters = nfilters;
+	BloomSetEnd(&call.table);
+	BloomSetFinish(&call);
+	entry->size = size + entry->nhashes * sizeof(uint64);
+	cache->used += entry->size;
+	if (entry->nhashes > 0)
+		entry->nhashes = (int) BloomSortHashes(entry->hashes, entry->nhashes);
+	entry->bucket = bucket;
+}
+
+/* Find the key type of the set. */
+static void
+CacheKeyType(BloomSetCache *cache)
+{
+	BloomSetCall call;
+	BloomSetRow row;
+
+	BloomSetStart(&call, cache->relid, BLOOM_SET_TEST, cache->at);
+	BloomSetBegin(&call.table);
+	BloomSetFindRows(&call.table, BLOOM_SET_TYPE_BUCKET, DT_NOBEGIN);
+	if (BloomSetNextRow(&call.table, &row))
+	{
+		cache->type = MemoryContextAlloc(MemoryContextGetParent(cache->context),
+										 VARSIZE(row.filter));
+		memcpy(cache->type, row.filter, VARSIZE(row.filter));
+	}
+	BloomSetEnd(&call.table);
+	BloomSetFinish(&call);
+	cache->knows_type = true;
 }
 
 /*
  * BloomSetTestCached
- *		Look for a key in the set that BloomSetCached has given.
+ *		Look for a key in the set that BloomSetCached has returned.
  */
 bool
 BloomSetTestCached(BloomSetCache *cache, uint64 hash,
 				   const BloomKeyType *key_type)
 {
 	const BloomSet *set = &cache->set;
-	BloomSetKey key = BloomSetMakeKey(hash, 0);
-	CachedShard *entry;
+	BloomSetKey key = MakeKey(hash, 0);
 
+	/* the type of a key may differ from that of the last one */
+	if (!cache->knows_type)
+		CacheKeyType(cache);
+	if (cache->type != NULL)
+		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, cache->type, key_type);
+	if (cache->used > BloomHashMemoryLimit())
+		EmptyCache(cache);
 	if (cache->nentries == 0)
 		MakeEntries(cache);
 	for (int generation = 0; generation < set->generations; generation++)
 	{
-		int32		shard = BloomSetShardOf(set, generation, key.place);
-		char	   *filter;
+		int32		bucket = BloomSetBucketOf(set, generation, key.place);
+		CachedBucket *entry = &cache->entries[murmurhash32((uint32) bucket) &
+											  (cache->nentries - 1)];
+		const char *filter;
 
-		entry = &cache->entries[murmurhash32((uint32) shard) &
-								(cache->nentries - 1)];
-		if (entry->nfilters < 0 || entry->shard != shard)
-			ReadShard(cache, entry, generation, shard, key_type);
+		if (entry->bucket != bucket)
+			CacheBucket(cache, entry, generation, bucket, key_type);
+		if (entry->nhashes > 0 &&
+			BloomTestKeys(entry->hashes, entry->nhashes, hash))
+			return true;
 		filter = entry->filters;
 		for (int i = 0; i < entry->nfilters; i++)
 		{
-			/* the type of a key may differ from that of the last one */
-			BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, (const Bloom *) filter,
-								key_type);
 			if (BloomTestHash((const Bloom *) filter, hash))
 				return true;
-			filter += MAXALIGN(VARSIZE(filter));
+			filter += VARSIZE(filter);
 		}
-		if (!entry->closed)
+		if (!entry->is_closed)
 			return false;
 	}
 	return false;
@@ -945,22 +1477,14 @@ BloomSetTestCached(BloomSetCache *cache, uint64 hash,
 
 /*
  * BloomSetTestOne
- *		Look for a key in an open set, and remember what the caller sees.
+ *		Look for a key, and remember what the caller sees.
  */
 bool
-BloomSetTestOne(BloomSetCache *cache, BloomSetTable *table, uint64 hash,
+BloomSetTestOne(BloomSetCall *call, BloomSetCache *cache, uint64 hash,
 				const BloomKeyType *key_type)
 {
-	BloomSetKey key = BloomSetMakeKey(hash, 0);
-	BloomSetCall call;
-
-	BloomSetBegin(table);
-	BloomSetStart(&call, table, key_type, cache->view.at);
-	call.keys = &key;
-	call.nkeys = 1;
-	BloomSetTest(&call);
-	BloomSetEnd(table);
-	cache->knows_type = call.knows_type;
-	cache->set = table->set;
-	return key.answer == BLOOM_SET_SEEN;
+	BloomSetTest(call, key_type, &hash, 1);
+	cache->set = call->table.set;
+	cache->oldest = call->oldest;
+	return call->keys[0].answer == BLOOM_SET_SEEN;
 }

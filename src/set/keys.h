@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * set/keys.h
- *		Keys of a stored set by shard: test, add, warn.
+ *		Keys of a stored set by bucket: test, add, expire, compact.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -14,61 +14,61 @@
 
 typedef enum BloomSetAnswer
 {
-	BLOOM_SET_OPEN,				/* not found so far */
+	BLOOM_SET_UNKNOWN,			/* not found so far */
 	BLOOM_SET_SEEN,				/* found */
+	BLOOM_SET_PENDING,			/* another open transaction has added it */
 	BLOOM_SET_FRESH				/* added */
 } BloomSetAnswer;
 
 /* A key of a call */
 typedef struct BloomSetKey
 {
-	uint64		place;			/* decides on the shards */
+	uint64		place;			/* determines its buckets */
 	uint64		hash;
 	uint32		index;			/* in the call's array */
+	TransactionId creator;		/* who decides, if it is pending */
 	uint8		answer;
-	int8		generation;		/* in which it was found or added */
 } BloomSetKey;
 
-/* Keys that are tested or added at once */
+/* Keys that are tested or added at once, in order of places */
 typedef struct BloomSetCall
 {
-	BloomSetTable *table;
+	BloomSetTable table;
 	const BloomKeyType *key_type;
 	BloomSetKey *keys;
 	uint64		nkeys;
 	TimestampTz oldest;			/* live slice */
 	TimestampTz current;
-	bool		may_forget;
 	bool		knows_type;		/* the set has keys, and of this type */
 
-	/* the shards that were added to */
-	double		shards_written;
+	/* the buckets that were added to */
+	double		buckets_written;
 	double		keys_written;
 	bool		is_full;		/* it cannot grow any more */
 } BloomSetCall;
 
-/* What the call site of a test remembers of the shards that it has read */
+/* What the call sites of a statement remember of the buckets they have read */
 typedef struct BloomSetCache BloomSetCache;
 
-extern TimestampTz BloomSetSliceOf(const BloomSet *set, TimestampTz at);
 extern TimestampTz BloomSetOldestSlice(const BloomSet *set, TimestampTz at);
-extern bool BloomSetIsAhead(const BloomSet *set, TimestampTz at);
 
-extern BloomSetKey BloomSetMakeKey(uint64 hash, uint32 index);
-extern void BloomSetMakeKeys(BloomSetCall *call, const uint64 *hashes,
-							 uint64 nhashes);
-extern void BloomSetStart(BloomSetCall *call, BloomSetTable *table,
-						  const BloomKeyType *key_type, TimestampTz at);
-extern void BloomSetTest(BloomSetCall *call);
-extern void BloomSetAdd(BloomSetCall *call);
-extern bool BloomSetWarn(const BloomSetCall *call);
+extern void BloomSetStart(BloomSetCall *call, Oid relid, BloomSetUse use,
+						  TimestampTz at);
+extern void BloomSetFinish(BloomSetCall *call);
+extern void BloomSetTest(BloomSetCall *call, const BloomKeyType *key_type,
+						 const uint64 *hashes, uint64 nhashes);
+extern void BloomSetAdd(BloomSetCall *call, const BloomKeyType *key_type,
+						const uint64 *hashes, uint64 nhashes, bool *warned);
+extern bool BloomSetAddOne(BloomSetCall *call, const BloomKeyType *key_type,
+						   uint64 hash, bool *warned);
+extern int64 BloomSetExpire(BloomSetCall *call);
+extern int64 BloomSetCompact(BloomSetCall *call);
 
-extern BloomSetCache *BloomSetMakeCache(MemoryContext context);
-extern const BloomSet *BloomSetCached(BloomSetCache *cache, Oid relid,
-									  TimestampTz at);
+extern BloomSetCache *BloomSetGetCache(MemoryContext statement, Oid relid);
+extern const BloomSet *BloomSetCached(BloomSetCache *cache, TimestampTz at);
 extern bool BloomSetTestCached(BloomSetCache *cache, uint64 hash,
 							   const BloomKeyType *key_type);
-extern bool BloomSetTestOne(BloomSetCache *cache, BloomSetTable *table,
+extern bool BloomSetTestOne(BloomSetCall *call, BloomSetCache *cache,
 							uint64 hash, const BloomKeyType *key_type);
 
 #endif							/* SET_KEYS_H */

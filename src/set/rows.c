@@ -1,46 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * set/rows.c
- *		The rows of a stored set: open it, find, insert, update, delete.
+ *		The rows of a stored set: open it, lock, read, write, delete.
  *
- * An add changes one row that it finds by its key.  Most of the time of such
- * a statement would go to the executor, so we call the table and the index
+ * An add changes a row that it finds by its key.  Most of the time of such a
+ * statement would go to the executor, so we call the table and the index
  * ourselves, and do what the executor does for such statements: locks and
- * privileges, snapshots and command numbers, waiting for other transactions,
- * serialization failures, index entries, replica identity.  What it would do
- * beside that, for triggers, rules, policies, constraints and partitions, is
+ * privileges, command numbers, index entries, replica identity.  What it would
+ * do beside that, for triggers, rules, policies, constraints and partitions, is
  * not needed: a table that has any of these is no set (set/define.c).
  *
- * Reading
- * -------
+ * Tests read rows with the active snapshot.  Writers hold the lock of the
+ * bucket, and read all versions that exist or may come to exist (a dirty
+ * snapshot), so that they see what open transactions have written.  Of a row
+ * that is being changed, all versions but the newest can be passed over.
  *
- * Rows come from an index scan with the active snapshot, or, for a call that
- * writes, with a snapshot of its own that sees what its transaction has
- * written.  It runs backward, because the newest version of a row tends to
- * have the highest address.
+ * Invariants, while the lock of a bucket is held:
  *
- * Within a transaction, each add leaves an old version behind, which nobody
- * can remove yet.  To find the newest among a hundred thousand versions must
- * not take a hundred thousand steps: a session notes for the transaction where
- * it has put rows.  Such a note is only a hint: the row that is there is used
- * if it is the right one and the snapshot sees it.
+ *	- No other add or expiry writes rows of the bucket.  Transactions may end.
+ *	- A row has at most one newest version.  Its creator is this transaction,
+ *	  another open one, or one that has committed.
+ *	- A version is free if it is the newest, no other open transaction has
+ *	  written or locked it, and the transaction's snapshot, if there is one,
+ *	  sees it.  Only free versions are updated or deleted, so no write waits.
  *
- * Writing
- * -------
- *
- * An update is tried on the version that was read.  If another transaction
- * has changed that, it fails (after waiting for its end), and we lock the
- * newest version and let the caller look at that; or, where the transaction has
- * one snapshot for all its statements, it is a serialization failure.
- *
- * The new version needs an index entry unless it is on the page of the old one
- * (HOT).  The index need not check that its key is unique, since the old
- * version, which has the same key, is still there: whoever inserts that key
- * finds it, and waits for us.  (To check would be to look at all versions.)
- *
- * To insert a row that is missing, we first take a lock that says so, and look
- * with a snapshot that sees everything.  So two sessions that insert the same
- * row are told apart here, and not by an error of the index.
+ * Whoever changes rows by SQL while others add can break these.  The worst that
+ * comes of it is that a write waits, or fails with 40001 or 23505.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -51,25 +36,29 @@
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
+#include "access/itup.h"
+#include "access/multixact.h"
 #include "access/relation.h"
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "storage/bufmgr.h"
-#include "storage/bufpage.h"
-#include "storage/freespace.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -80,41 +69,46 @@
 #include "filter/fetch.h"
 #include "set/rows.h"
 
+/* Ours among the advisory locks; the server's functions take 1 and 2 */
+#define LOCK_CLASS	0xB100
+
 /* Hints are kept in a table of this size, in which newer ones displace older */
 #define NUM_HINTS	16384		/* a power of two */
 
-/* A copy of the parameters is no longer than this */
-#define MAX_DEFAULT	1000
-
-struct BloomSetHint
-{
-	LocalTransactionId transaction; /* which put it there */
-	int32		shard;
-	TimestampTz slice;
-	ItemPointerData tid;
-};
+/*
+ * The word behind the last hash of a lane.  All others behind it are zero.
+ *
+ * Hashes and this word are appended and never moved, so that the write-ahead
+ * log, which leaves out what an update has not changed, has 16 bytes of them.
+ */
+#define LANE_END			(UINT64CONST(1) << 63)
+#define LANE_CLOSED			(UINT64CONST(1) << 62)
+#define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
 
 /*
- * Pages from which this session has moved rows, so that their old versions can
- * be removed when its transaction has ended.
+ * Where this transaction has written lanes.
+ *
+ * Each add of a transaction leaves a version behind that nobody can remove yet.
+ * To find the newest of them must not take as many steps as there are.  A hint
+ * is used only if what is there is the newest version of the right row.
  */
-#define MAX_VACATED	4096
-
-struct BloomSetVacated
+struct BloomSetHint
 {
-	int			n;
-	BlockNumber blocks[MAX_VACATED];
+	LocalTransactionId transaction; /* which wrote it */
+	int32		bucket;
+	TimestampTz slice;
+	ItemPointerData tid;
 };
 
 /* What a session remembers of a set */
 typedef struct Known
 {
 	Oid			relid;			/* hash key */
-	bool		is_valid;
+	bool		is_valid;		/* nothing has changed since we looked */
+	bool		is_complete;	/* we have looked */
 	LocalTransactionId last_writer;
 	BloomSet	set;
 	BloomSetHint *hints;		/* or NULL */
-	BloomSetVacated *vacated;	/* or NULL */
 } Known;
 
 static HTAB *known_sets = NULL;
@@ -153,12 +147,10 @@ DropForgotten(void)
 	hash_seq_init(&status, known_sets);
 	while ((known = hash_seq_search(&status)) != NULL)
 	{
-		if (known->is_valid)
+		if (known->is_valid && known->is_complete)
 			continue;
 		if (known->hints != NULL)
 			pfree(known->hints);
-		if (known->vacated != NULL)
-			pfree(known->vacated);
 		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
 	}
 }
@@ -179,7 +171,44 @@ FindKnown(Oid relid)
 		CacheRegisterRelcacheCallback(ForgetRelation, (Datum) 0);
 	}
 	known = hash_search(known_sets, &relid, HASH_FIND, NULL);
-	return known != NULL && known->is_valid ? known : NULL;
+	return known != NULL && known->is_valid && known->is_complete ? known :
+		NULL;
+}
+
+/*
+ * Find out whether a table is a set, and remember it.
+ *
+ * If the table changes while we look, look again: an invalidation reaches only
+ * what is remembered already.
+ */
+static Known *
+Learn(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	const char *wrong;
+	Known	   *known;
+
+	DropForgotten();
+	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
+	known->last_writer = InvalidLocalTransactionId;
+	known->hints = NULL;
+	known->is_complete = false;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		known->is_valid = true;
+		wrong = BloomSetDefine(rel, &known->set);
+	} while (!known->is_valid);
+
+	if (wrong != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a Bloom set",
+						RelationGetRelationName(rel)),
+				 errdetail("%s", wrong),
+				 errhint("A set is a table that bloom_set_create made and nobody has changed.")));
+	known->is_complete = true;
+	return known;
 }
 
 /* ----------------------------------------------------------------
@@ -191,150 +220,85 @@ FindKnown(Oid relid)
  * The privileges that the executor would check for what a call may do.
  */
 static void
-CheckPrivileges(Relation rel, bool writes, bool deletes)
+CheckPrivileges(const BloomSetTable *table)
 {
+	Relation	rel = table->rel;
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	BloomPermissions *permissions;
 
 	rte->rtekind = RTE_RELATION;
 	rte->relid = RelationGetRelid(rel);
 	rte->relkind = rel->rd_rel->relkind;
-	rte->rellockmode = writes ? RowExclusiveLock : AccessShareLock;
+	rte->rellockmode = table->use == BLOOM_SET_TEST ? AccessShareLock :
+		RowExclusiveLock;
 	permissions = BloomMakePermissions(rte);
 	permissions->relid = rte->relid;
 	permissions->requiredPerms = ACL_SELECT;
-	for (int i = BLOOM_SET_SHARD; i <= BLOOM_SET_FILTER; i++)
-		permissions->selectedCols =
-			bms_add_member(permissions->selectedCols,
-						   i - FirstLowInvalidHeapAttributeNumber);
-	if (writes)
-	{
+	if (table->use == BLOOM_SET_ADD)
 		permissions->requiredPerms |= ACL_INSERT | ACL_UPDATE;
-		if (deletes)
-			permissions->requiredPerms |= ACL_DELETE;
-		for (int i = BLOOM_SET_SHARD; i <= BLOOM_SET_ROOM; i++)
-			permissions->insertedCols =
-				bms_add_member(permissions->insertedCols,
-							   i - FirstLowInvalidHeapAttributeNumber);
-		for (int i = BLOOM_SET_FILTER; i <= BLOOM_SET_ROOM; i++)
+	if (table->use == BLOOM_SET_EXPIRE ||
+		(table->use == BLOOM_SET_ADD && !table->set.params.keeps_all))
+		permissions->requiredPerms |= ACL_DELETE;
+	for (int i = 1; i <= BLOOM_SET_COLUMNS; i++)
+	{
+		int			column = i - FirstLowInvalidHeapAttributeNumber;
+
+		permissions->selectedCols =
+			bms_add_member(permissions->selectedCols, column);
+		if (table->use != BLOOM_SET_ADD)
+			continue;
+		permissions->insertedCols =
+			bms_add_member(permissions->insertedCols, column);
+		if (i >= BLOOM_SET_FILTER)
 			permissions->updatedCols =
-				bms_add_member(permissions->updatedCols,
-							   i - FirstLowInvalidHeapAttributeNumber);
+				bms_add_member(permissions->updatedCols, column);
 	}
 	BloomCheckPermissions(rte, permissions);
 }
 
 /*
- * The default that a set had when its first key came.  NULL: it is not known.
- *
- * It is text that the table's owner can have written.
- */
-static char *
-LostDefault(const BloomSetTable *table)
-{
-	BloomSetTable copy = *table;
-	ScanKeyData key;
-	char	   *result = NULL;
-
-	copy.index = index_open(copy.set.index, AccessShareLock);
-	copy.slot = table_slot_create(copy.rel, NULL);
-	copy.scan = index_beginscan(copy.rel, copy.index, GetActiveSnapshot(), NULL,
-								1, 0, SO_NONE);
-	ScanKeyInit(&key, BLOOM_SET_SHARD, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(BLOOM_SET_TYPE_SHARD));
-	index_rescan(copy.scan, &key, 1, NULL, 0);
-	if (index_getnext_slot(copy.scan, ForwardScanDirection, copy.slot))
-	{
-		bool		isnull;
-		Datum		room = slot_getattr(copy.slot, BLOOM_SET_ROOM, &isnull);
-
-		if (!isnull && BloomFetchSize(room) <= MAX_DEFAULT)
-			result = TextDatumGetCString(room);
-		for (char *c = result; c != NULL && *c != '\0'; c++)
-		{
-			if (*c < ' ' || *c > '~')
-				*c = '?';
-		}
-	}
-	index_endscan(copy.scan);
-	ExecDropSingleTupleTableSlot(copy.slot);
-	index_close(copy.index, NoLock);
-	return result;
-}
-
-/* The error of a table that is no set. */
-static void
-NotASet(BloomSetTable *table, const char *wrong, bool lacks_default)
-{
-	char	   *lost = NULL;
-
-	if (lacks_default)
-	{
-		CheckPrivileges(table->rel, false, false);
-		lost = LostDefault(table);
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not a Bloom set",
-					RelationGetRelationName(table->rel)),
-			 errdetail("%s", wrong),
-			 lost != NULL ?
-			 errhint("By its first row, it was: ALTER TABLE %s ALTER room SET DEFAULT %s",
-					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table->rel)),
-												RelationGetRelationName(table->rel)),
-					 lost) :
-			 errhint("A set is a table that bloom_set_create made and nobody has changed.")));
-}
-
-/*
  * BloomSetOpen
- *		Open a set, and check that the caller may do so.
+ *		Open a set, and check that the caller may use it in this way.
  *
  * Nobody can rename or change it from here to the end of the transaction.
  */
 void
-BloomSetOpen(BloomSetTable *table, Oid relid, bool writes)
+BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use)
 {
+	LOCKMODE	lockmode = use == BLOOM_SET_TEST ? AccessShareLock :
+		RowExclusiveLock;
 	Known	   *known;
 
-	memset(table, 0, sizeof(*table));
-	table->writes = writes;
-	table->rel = try_relation_open(relid, writes ? RowExclusiveLock : AccessShareLock);
+	memset(table, 0, offsetof(BloomSetTable, words));
+	table->use = use;
+	table->rel = try_relation_open(relid, lockmode);
 	if (table->rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
-
 	known = FindKnown(relid);
 	if (known == NULL)
-	{
-		bool		lacks_default;
-		const char *wrong = BloomSetDefine(table->rel, &table->set,
-										   &lacks_default);
-
-		if (wrong != NULL)
-			NotASet(table, wrong, lacks_default);
-		DropForgotten();
-		known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
-		known->set = table->set;
-		known->last_writer = InvalidLocalTransactionId;
-		known->hints = NULL;
-		known->vacated = NULL;
-		known->is_valid = true;
-	}
+		known = Learn(table->rel);
 	table->set = known->set;
 
-	CheckPrivileges(table->rel, writes, !table->set.params.keeps_all);
-	if (writes)
+	CheckPrivileges(table);
+	if (table->rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
+		RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary or unlogged relations during recovery")));
+	if (use != BLOOM_SET_TEST)
 	{
 		/* like the executor, not for temporary tables */
 		if (XactReadOnly && !table->rel->rd_islocaltemp)
-			PreventCommandIfReadOnly("bloom_set_add()");
-		PreventCommandIfParallelMode("bloom_set_add()");
-		CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
+			PreventCommandIfReadOnly("writes to a Bloom set");
+		PreventCommandIfParallelMode("writes to a Bloom set");
+		if (use == BLOOM_SET_ADD)
+			CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
+		if (!table->set.params.keeps_all)
+			CheckCmdReplicaIdentity(table->rel, CMD_DELETE);
 	}
-	table->index = index_open(table->set.index,
-							  writes ? RowExclusiveLock : AccessShareLock);
+	table->index = index_open(table->set.index, lockmode);
 }
 
 /*
@@ -348,16 +312,6 @@ BloomSetClose(BloomSetTable *table)
 	relation_close(table->rel, NoLock);
 }
 
-/* A place for a hint. */
-static BloomSetHint *
-HintFor(const BloomSetTable *table, int32 shard, TimestampTz slice)
-{
-	uint32		hash = murmurhash32((uint32) shard ^
-									murmurhash32((uint32) (slice ^ (slice >> 32))));
-
-	return &table->hints[hash & (NUM_HINTS - 1)];
-}
-
 /*
  * BloomSetBegin
  *		Begin to read, or to write.
@@ -367,16 +321,18 @@ HintFor(const BloomSetTable *table, int32 shard, TimestampTz slice)
 void
 BloomSetBegin(BloomSetTable *table)
 {
-	if (table->writes)
-	{
-		Known	   *known;
+	bool		writes = table->use != BLOOM_SET_TEST;
 
-		/* what the caller's command has written is not to be overlooked */
+	table->context = CurrentMemoryContext;
+	table->slot = table_slot_create(table->rel, NULL);
+	if (writes)
+	{
+		Known	   *known = FindKnown(table->set.relid);
+
+		/* what the caller's command has written can be updated */
 		CommandCounterIncrement();
-		PushActiveSnapshot(GetTransactionSnapshot());
 
 		/* only transactions that write more than once need hints */
-		known = FindKnown(table->set.relid);
 		if (known != NULL)
 		{
 			LocalTransactionId transaction = BloomLocalTransaction();
@@ -389,13 +345,17 @@ BloomSetBegin(BloomSetTable *table)
 		}
 		table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
 												 &TTSOpsVirtual);
+		InitDirtySnapshot(table->dirty);
+		table->versions = index_beginscan(table->rel, table->index,
+										  &table->dirty, NULL, 3, 0, SO_NONE);
+		table->versions->xs_want_itup = true;
+		if (!IsolationUsesXactSnapshot())
+			return;
+		PushActiveSnapshot(GetTransactionSnapshot());
 	}
-	table->context = CurrentMemoryContext;
 	table->snapshot = GetActiveSnapshot();
-	table->slot = table_slot_create(table->rel, NULL);
 	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
 								  NULL, 2, 0, SO_NONE);
-	table->roomy_from = InvalidBlockNumber;
 }
 
 /*
@@ -405,40 +365,81 @@ BloomSetBegin(BloomSetTable *table)
 void
 BloomSetEnd(BloomSetTable *table)
 {
-	index_endscan(table->scan);
-	ExecDropSingleTupleTableSlot(table->slot);
-	if (table->roomy_from != InvalidBlockNumber)
-		FreeSpaceMapVacuumRange(table->rel, table->roomy_from,
-								table->roomy_to + 1);
-	if (table->writes)
+	if (table->scan != NULL)
+		index_endscan(table->scan);
+	if (table->versions != NULL)
 	{
+		index_endscan(table->versions);
 		ExecDropSingleTupleTableSlot(table->output);
-		PopActiveSnapshot();
-		CommandCounterIncrement();
+		if (table->snapshot != NULL)
+			PopActiveSnapshot();
 	}
+	ExecDropSingleTupleTableSlot(table->slot);
+	BloomSetNewCommand(table);
 }
 
 /*
- * BloomSetRefresh
- *		Take a new snapshot, since others have written, or we.
+ * BloomSetNewCommand
+ *		What was written so far can be updated from here on.
  */
 void
-BloomSetRefresh(BloomSetTable *table)
+BloomSetNewCommand(BloomSetTable *table)
 {
-	MemoryContext oldcontext;
+	if (table->wrote)
+		CommandCounterIncrement();
+	table->wrote = false;
+}
 
-	Assert(table->writes);
-	CHECK_FOR_INTERRUPTS();
-	index_endscan(table->scan);
+/*
+ * BloomSetWaitFor
+ *		Wait for the end of a transaction.
+ */
+void
+BloomSetWaitFor(BloomSetTable *table, TransactionId other)
+{
+	/* without a page in our hands */
 	ExecClearTuple(table->slot);
-	PopActiveSnapshot();
-	CommandCounterIncrement();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	table->snapshot = GetActiveSnapshot();
-	oldcontext = MemoryContextSwitchTo(table->context);
-	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
-								  NULL, 2, 0, SO_NONE);
-	MemoryContextSwitchTo(oldcontext);
+	index_rescan(table->versions, NULL, 3, NULL, 0);
+	XactLockTableWait(other, NULL, NULL, XLTW_None);
+	BloomSetNewCommand(table);
+}
+
+/* ----------------------------------------------------------------
+ *							LOCKING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * The lock of a bucket of the first generation, for all that are below it.
+ *
+ * It is held while a call reads and writes, and never while it waits for a
+ * transaction.  It is an advisory lock, since the deadlock detector of older
+ * servers does not look at locks of pages.
+ */
+static LOCKTAG
+LockTagOf(const BloomSetTable *table, int32 bucket)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table->set.relid, (uint32) bucket,
+						 LOCK_CLASS);
+	return tag;
+}
+
+void
+BloomSetLock(BloomSetTable *table, int32 bucket)
+{
+	LOCKTAG		tag = LockTagOf(table, bucket);
+
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+void
+BloomSetUnlock(BloomSetTable *table, int32 bucket)
+{
+	LOCKTAG		tag = LockTagOf(table, bucket);
+
+	(void) LockRelease(&tag, ExclusiveLock, false);
 }
 
 /* ----------------------------------------------------------------
@@ -448,14 +449,14 @@ BloomSetRefresh(BloomSetTable *table)
 
 /* The error of a row that was not written by us. */
 static void
-SpoiltRow(const BloomSetTable *table, const BloomSetRow *row, const char *wrong)
+InvalidRow(const BloomSetTable *table, const BloomSetRow *row, const char *wrong)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("Bloom set \"%s\" has a row that it cannot have",
+			 errmsg("Bloom set \"%s\" contains an invalid row",
 					RelationGetRelationName(table->rel)),
-			 errdetail("Shard %d, slice %s: %s", row->shard,
-					   timestamptz_to_str(row->slice), wrong)));
+			 errdetail("Bucket %d, lane %d, slice %s: %s", row->bucket,
+					   row->lane, timestamptz_to_str(row->slice), wrong)));
 }
 
 /*
@@ -464,93 +465,118 @@ SpoiltRow(const BloomSetTable *table, const BloomSetRow *row, const char *wrong)
 static bool
 HasOwnShape(const BloomSet *set, const BloomSetRow *row, const Bloom *filter)
 {
-	int			generation;
-
-	if (row->shard == BLOOM_SET_TYPE_SHARD)
+	if (row->bucket == BLOOM_SET_TYPE_BUCKET)
 		return BloomBits(filter) == BLOOM_SET_TYPE_BITS;
-	generation = BloomSetGeneration(set, row->shard);
-
-	/* a slice that passes over the shard, and goes to the next generation */
-	if (!BloomHasShape(filter))
-		return generation >= 0 && generation + 1 < set->generations &&
-			!TIMESTAMP_NOT_FINITE(row->slice);
-	return generation >= 0 &&
-		BloomBits(filter) == (uint64) set->params.bits &&
-		filter->hashes == BloomSetHashes(&set->params, generation) &&
+	return row->lane == 0 && BloomBits(filter) == (uint64) set->params.bits &&
+		filter->hashes == BloomSetHashes(&set->params,
+										 BloomSetGeneration(set, row->bucket)) &&
 		filter->seed == (uint64) set->params.seed;
 }
 
-/*
- * BloomSetReadRow
- *		Read a row from a slot, and check it before its filter is used.
- *
- * The owner of the table can have put any value of type bloom into it.  What is
- * accepted here may lie about keys, but nothing else.
- */
-void
-BloomSetReadRow(const BloomSetTable *table, TupleTableSlot *slot,
-				BloomSetRow *row)
+static void
+ReadFilter(const BloomSetTable *table, BloomSetRow *row, Datum datum)
 {
 	Size		most = BLOOM_HEADER_SIZE + BLOOM_MAX_TYPE_WORDS * sizeof(uint64) +
 	Max(table->set.params.bits, BLOOM_SET_TYPE_BITS) / 8;
 	const Bloom *filter;
-	Datum		datum;
-
-	slot_getsomeattrs(slot, BLOOM_SET_FILTER);
-	for (int i = 0; i < BLOOM_SET_FILTER; i++)
-	{
-		/* constraints that are not validated can be broken */
-		if (slot->tts_isnull[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("Bloom set \"%s\" has a row that it cannot have",
-							RelationGetRelationName(table->rel)),
-					 errdetail("A column is null.")));
-	}
-	row->shard = DatumGetInt32(slot->tts_values[BLOOM_SET_SHARD - 1]);
-	row->slice = DatumGetTimestampTz(slot->tts_values[BLOOM_SET_SLICE - 1]);
-	datum = slot->tts_values[BLOOM_SET_FILTER - 1];
 
 	if (BloomFetchSize(datum) > most)
-		SpoiltRow(table, row, "Its filter is larger than a shard's.");
+		InvalidRow(table, row, "Its filter is larger than that of a bucket.");
 	filter = BloomFetchState(datum);
 	if (VARSIZE(filter) < BLOOM_HEADER_SIZE ||
 		BloomCheckHeader(filter) != NULL ||
 		VARSIZE(filter) != BloomSizeByHeader(filter))
-		SpoiltRow(table, row, "Its filter is no value, but a state of an aggregate.");
+		InvalidRow(table, row, "Its filter is no value, but a state of an aggregate.");
 	if (!HasOwnShape(&table->set, row, filter))
-		SpoiltRow(table, row, "Its filter does not have the shape of the shard.");
+		InvalidRow(table, row, "Its filter does not have the shape of the bucket.");
 	row->filter = filter;
 }
 
-/*
- * The next row of an index scan.  What the scan allocates, it keeps, so it must
- * not be in a context that the caller resets between two shards.
- */
-static bool
-GetNext(BloomSetTable *table, IndexScanDesc scan, ScanDirection direction)
+static void
+ReadLane(BloomSetTable *table, BloomSetRow *row, Datum datum)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	bool		found = index_getnext_slot(scan, direction, table->slot);
+	const struct varlena *stored = (struct varlena *) DatumGetPointer(datum);
+	Size		size = BloomFetchSize(datum) - VARHDRSZ;
+	uint64		end;
+	int			n = (int) (size / sizeof(uint64));
 
-	MemoryContextSwitchTo(oldcontext);
-	return found;
+	if (size > sizeof(table->words))
+		InvalidRow(table, row, "Its lane is too long.");
+	row->room = n - 1;
+	/* others are not of our making */
+	if (likely(VARATT_IS_4B_U(stored)))
+		memcpy(table->words, VARDATA(stored), n * sizeof(uint64));
+	else
+		BloomFetchSlice(datum, VARHDRSZ, n * sizeof(uint64), table->words);
+	while (n > 0 && table->words[n - 1] == 0)
+		n--;
+	for (int i = 0; i < n; i++)
+		table->words[i] = BloomLittleEndian64(table->words[i]);
+
+	end = n > 0 ? table->words[n - 1] : 0;
+	row->hashes = table->words;
+	row->nhashes = n - 1;
+	row->ncommitted = (int) (end & LANE_COMMITTED);
+	row->closed = (end & LANE_CLOSED) != 0;
+	if ((end & ~(LANE_CLOSED | LANE_COMMITTED)) != LANE_END ||
+		row->ncommitted > row->nhashes || row->lane >= 0)
+		InvalidRow(table, row, "It is no lane.");
+}
+
+/*
+ * BloomSetReadRow
+ *		Read a row from the slot, and check it before it is used.
+ *
+ * The owner of the table can have put any value into it.  What is accepted
+ * here may lie about keys, but nothing else.
+ */
+void
+BloomSetReadRow(BloomSetTable *table, BloomSetRow *row)
+{
+	TupleTableSlot *slot = table->slot;
+
+	slot_getallattrs(slot);
+	memset(row, 0, sizeof(*row));
+	/* constraints that are not validated can be broken */
+	for (int i = 0; i < BLOOM_SET_FILTER - 1; i++)
+	{
+		if (slot->tts_isnull[i])
+			InvalidRow(table, row, "A column is null.");
+	}
+	row->bucket = DatumGetInt32(slot->tts_values[BLOOM_SET_BUCKET - 1]);
+	row->lane = DatumGetInt32(slot->tts_values[BLOOM_SET_LANE - 1]);
+	row->slice = DatumGetTimestampTz(slot->tts_values[BLOOM_SET_SLICE - 1]);
+	if ((row->bucket != BLOOM_SET_TYPE_BUCKET &&
+		 BloomSetGeneration(&table->set, row->bucket) < 0) ||
+		row->lane > 0 || row->lane == PG_INT32_MIN)
+		InvalidRow(table, row, "The set cannot have this bucket or lane.");
+
+	if (!slot->tts_isnull[BLOOM_SET_FILTER - 1])
+		ReadFilter(table, row, slot->tts_values[BLOOM_SET_FILTER - 1]);
+	else if (row->bucket == BLOOM_SET_TYPE_BUCKET ||
+			 slot->tts_isnull[BLOOM_SET_ROOM - 1])
+		InvalidRow(table, row, "A column is null.");
+	else
+		ReadLane(table, row, slot->tts_values[BLOOM_SET_ROOM - 1]);
 }
 
 /*
  * BloomSetFindRows
- *		Begin to read the rows of a shard, of slices from this one on.
+ *		Begin to read the rows of a bucket, of slices from this one on, as the
+ *		snapshot sees them.
  */
 void
-BloomSetFindRows(BloomSetTable *table, int32 shard, TimestampTz oldest)
+BloomSetFindRows(BloomSetTable *table, int32 bucket, TimestampTz oldest)
 {
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
 	ScanKeyData keys[2];
 
-	ScanKeyInit(&keys[0], BLOOM_SET_SHARD, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(shard));
-	ScanKeyInit(&keys[1], BLOOM_SET_SLICE, BTGreaterEqualStrategyNumber,
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
+				Int32GetDatum(bucket));
+	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
 				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
 	index_rescan(table->scan, keys, 2, NULL, 0);
+	MemoryContextSwitchTo(oldcontext);
 }
 
 /*
@@ -560,54 +586,209 @@ BloomSetFindRows(BloomSetTable *table, int32 shard, TimestampTz oldest)
 bool
 BloomSetNextRow(BloomSetTable *table, BloomSetRow *row)
 {
-	if (!GetNext(table, table->scan, BackwardScanDirection))
-		return false;
-	BloomSetReadRow(table, table->slot, row);
-	return true;
+	/* what the scan allocates, it keeps */
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+	bool		found = index_getnext_slot(table->scan, BackwardScanDirection,
+										   table->slot);
+
+	MemoryContextSwitchTo(oldcontext);
+	if (found)
+		BloomSetReadRow(table, row);
+	return found;
 }
 
-/* Find the row with this key by an index scan. */
+/* Is this the newest version of its row? */
 static bool
-FindSlot(BloomSetTable *table, IndexScanDesc scan, int32 shard,
-		 TimestampTz slice)
+IsNewest(HeapTupleHeader header)
 {
-	ScanKeyData keys[2];
+	TransactionId updater;
 
-	ScanKeyInit(&keys[0], BLOOM_SET_SHARD, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(shard));
-	ScanKeyInit(&keys[1], BLOOM_SET_SLICE, BTEqualStrategyNumber,
-				F_TIMESTAMP_EQ, TimestampTzGetDatum(slice));
-	index_rescan(scan, keys, 2, NULL, 0);
-	return GetNext(table, scan, BackwardScanDirection);
+	if ((header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
+		HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask))
+		return true;
+	updater = HeapTupleHeaderGetUpdateXid(header);
+	return !TransactionIdIsInProgress(updater) &&
+		!TransactionIdDidCommit(updater);
+}
+
+/* Has another open transaction locked this version, which is the newest? */
+static bool
+IsLocked(HeapTupleHeader header)
+{
+	TransactionId locker = HeapTupleHeaderGetRawXmax(header);
+
+	if ((header->t_infomask & HEAP_XMAX_INVALID) != 0)
+		return false;
+	if ((header->t_infomask & HEAP_XMAX_IS_MULTI) != 0)
+		return MultiXactIdIsRunning(locker, true);
+	return !TransactionIdIsCurrentTransactionId(locker) &&
+		TransactionIdIsInProgress(locker);
+}
+
+/* The version in the slot, which the dirty snapshot sees. */
+static void
+ReadVersion(BloomSetTable *table, BloomSetVersion *version)
+{
+	HeapTupleHeader header = ExecFetchSlotHeapTuple(table->slot, false,
+													NULL)->t_data;
+
+	BloomSetReadRow(table, &version->row);
+	version->tid = table->slot->tts_tid;
+	version->creator = table->dirty.xmin;
+	version->is_own = !TransactionIdIsValid(version->creator) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
+	version->is_newest = IsNewest(header);
+	version->is_free = version->is_newest &&
+		!TransactionIdIsValid(version->creator) && !IsLocked(header) &&
+		(version->is_own || !IsolationUsesXactSnapshot() ||
+		 table_tuple_satisfies_snapshot(table->rel, table->slot,
+										table->snapshot));
+}
+
+/* The place of a hint. */
+static BloomSetHint *
+HintFor(const BloomSetTable *table, int32 bucket, TimestampTz slice)
+{
+	uint32		hash = murmurhash32((uint32) bucket ^
+									murmurhash32((uint32) (slice ^ (slice >> 32))));
+
+	return &table->hints[hash & (NUM_HINTS - 1)];
+}
+
+/* Read the version that a hint shows. */
+static bool
+ReadHinted(BloomSetTable *table, BloomSetVersion *version)
+{
+	BloomSetHint *hint = table->hint;
+
+	if (!table_tuple_fetch_row_version(table->rel, &hint->tid, SnapshotSelf,
+									   table->slot))
+		return false;
+	table->dirty.xmin = InvalidTransactionId;
+	ReadVersion(table, version);
+	return version->is_own && version->is_newest &&
+		version->row.filter == NULL &&
+		version->row.bucket == hint->bucket &&
+		version->row.slice == hint->slice;
 }
 
 /*
- * BloomSetFindRow
- *		Find a row.  False: there is none.
+ * BloomSetFindVersions
+ *		Begin to read the versions of the rows of a bucket, of slices in this
+ *		range, that exist or may come to exist.
+ *
+ * The lanes of "current" are the ones that the caller may write.
+ *
+ * They come by descending lanes: the filter, long lanes, short lanes.  Keys
+ * move only to rows that come before theirs.  So if a transaction that has
+ * moved keys is rolled back while we read, we see them in their old place.
  */
-bool
-BloomSetFindRow(BloomSetTable *table, int32 shard, TimestampTz slice,
-				BloomSetRow *row)
+void
+BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
+					 TimestampTz before, TimestampTz current)
 {
-	if (table->hints != NULL)
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+	ScanKeyData keys[3];
+
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
+				Int32GetDatum(bucket));
+	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
+				F_TIMESTAMP_GE, TimestampTzGetDatum(from));
+	ScanKeyInit(&keys[2], 2, BTLessStrategyNumber,
+				F_TIMESTAMP_LT, TimestampTzGetDatum(before));
+	index_rescan(table->versions, keys, 3, NULL, 0);
+	MemoryContextSwitchTo(oldcontext);
+
+	table->lane = 1;			/* none has it */
+	table->passed = false;
+	table->hint = NULL;
+	if (table->hints != NULL && bucket != BLOOM_SET_TYPE_BUCKET)
 	{
-		BloomSetHint *hint = HintFor(table, shard, slice);
+		BloomSetHint *hint = HintFor(table, bucket, current);
 
 		if (hint->transaction == BloomLocalTransaction() &&
-			hint->shard == shard && hint->slice == slice &&
-			table_tuple_fetch_row_version(table->rel, &hint->tid,
-										  table->snapshot, table->slot))
-		{
-			/* after a rollback, another row may be there */
-			BloomSetReadRow(table, table->slot, row);
-			if (row->shard == shard && row->slice == slice)
-				return true;
-		}
+			hint->bucket == bucket && hint->slice == current)
+			table->hint = hint;
 	}
-	if (!FindSlot(table, table->scan, shard, slice))
+	table->hint_first = table->hint != NULL;
+}
+
+/* Go to the next version by the index.  False: there is none. */
+static bool
+NextSlot(BloomSetTable *table)
+{
+	IndexScanDesc scan = table->versions;
+
+	do
+	{
+		if (!scan->xs_heap_continue || table->passed)
+		{
+			TimestampTz slice;
+			int32		lane;
+			bool		isnull;
+
+			if (index_getnext_tid(scan, BackwardScanDirection) == NULL)
+				return false;
+			slice = DatumGetTimestampTz(index_getattr(scan->xs_itup, 2,
+													  scan->xs_itupdesc, &isnull));
+			lane = DatumGetInt32(index_getattr(scan->xs_itup, 3,
+											   scan->xs_itupdesc, &isnull));
+			if (lane != table->lane || slice != table->slice)
+			{
+				table->lane = lane;
+				table->slice = slice;
+				table->passed = table->hint != NULL &&
+					lane == table->hint_lane && slice == table->hint->slice;
+			}
+			if (table->passed)
+				continue;
+		}
+		if (index_fetch_heap(scan, table->slot))
+			return true;
+	} while (true);
+}
+
+/*
+ * BloomSetNextVersion
+ *		The next of these versions.  False: there are no more.
+ */
+bool
+BloomSetNextVersion(BloomSetTable *table, BloomSetVersion *version)
+{
+	MemoryContext oldcontext;
+	bool		found;
+
+	if (table->hint_first)
+	{
+		table->hint_first = false;
+		if (ReadHinted(table, version))
+		{
+			table->hint_lane = version->row.lane;
+			return true;
+		}
+		table->hint = NULL;
+	}
+	oldcontext = MemoryContextSwitchTo(table->context);
+	found = NextSlot(table);
+	MemoryContextSwitchTo(oldcontext);
+	if (!found)
 		return false;
-	BloomSetReadRow(table, table->slot, row);
+	ReadVersion(table, version);
+	table->passed = version->is_newest;
 	return true;
+}
+
+/*
+ * BloomSetReadAgain
+ *		Read a row that was read before.
+ */
+void
+BloomSetReadAgain(BloomSetTable *table, ItemPointer tid, BloomSetRow *row)
+{
+	if (!table_tuple_fetch_row_version(table->rel, tid, SnapshotAny,
+									   table->slot))
+		elog(ERROR, "could not read a row of a Bloom set again");
+	BloomSetReadRow(table, row);
 }
 
 /* ----------------------------------------------------------------
@@ -630,228 +811,103 @@ MakeRoom(const BloomSet *set, const Bloom *filter)
 	return room;
 }
 
+static bytea *
+MakeLane(const BloomSetRow *row)
+{
+	int			nwords = Max(row->room, row->nhashes) + 1;
+	Size		size = VARHDRSZ + nwords * sizeof(uint64);
+	bytea	   *room = palloc0(size);
+	char	   *words = VARDATA(room);
+
+	SET_VARSIZE(room, size);
+	for (int i = 0; i <= row->nhashes; i++)
+	{
+		uint64		word = i < row->nhashes ? row->hashes[i] :
+		LANE_END | (row->closed ? LANE_CLOSED : 0) | (uint64) row->ncommitted;
+
+		word = BloomLittleEndian64(word);
+		memcpy(words + i * sizeof(uint64), &word, sizeof(uint64));
+	}
+	return room;
+}
+
 /* Make a row in the output slot. */
 static void
-MakeRow(BloomSetTable *table, int32 shard, TimestampTz slice,
-		const Bloom *filter)
+MakeRow(BloomSetTable *table, const BloomSetRow *row)
 {
 	TupleTableSlot *slot = table->output;
 	bytea	   *room = NULL;
 
+	if (row->filter == NULL)
+		room = MakeLane(row);
+	else if (row->bucket != BLOOM_SET_TYPE_BUCKET)
+		room = MakeRoom(&table->set, row->filter);
 	ExecClearTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(table->rel);
-	if (shard == BLOOM_SET_TYPE_SHARD)
-		room = cstring_to_text(BloomSetDefault(&table->set.params));
-	else if (!TIMESTAMP_IS_NOEND(slice) && BloomHasShape(filter))
-		room = MakeRoom(&table->set, filter);
-	slot->tts_values[BLOOM_SET_SHARD - 1] = Int32GetDatum(shard);
-	slot->tts_values[BLOOM_SET_SLICE - 1] = TimestampTzGetDatum(slice);
-	slot->tts_values[BLOOM_SET_FILTER - 1] = PointerGetDatum(filter);
+	slot->tts_values[BLOOM_SET_BUCKET - 1] = Int32GetDatum(row->bucket);
+	slot->tts_values[BLOOM_SET_LANE - 1] = Int32GetDatum(row->lane);
+	slot->tts_values[BLOOM_SET_SLICE - 1] = TimestampTzGetDatum(row->slice);
+	slot->tts_values[BLOOM_SET_FILTER - 1] = PointerGetDatum(row->filter);
 	slot->tts_values[BLOOM_SET_ROOM - 1] = PointerGetDatum(room);
 	memset(slot->tts_isnull, 0, BLOOM_SET_COLUMNS * sizeof(bool));
+	slot->tts_isnull[BLOOM_SET_FILTER - 1] = row->filter == NULL;
 	slot->tts_isnull[BLOOM_SET_ROOM - 1] = room == NULL;
 	ExecStoreVirtualTuple(slot);
 }
 
-/* Make an index entry for the row that was written last. */
+/* Make entries for the row that was written last, in the index and its copies. */
 static void
-WriteIndexEntry(BloomSetTable *table, int32 shard, TimestampTz slice,
-				IndexUniqueCheck check, bool same_key)
+WriteIndexEntries(BloomSetTable *table, const BloomSetRow *row,
+				  IndexUniqueCheck check, bool same_key)
 {
-	Datum		values[2] = {Int32GetDatum(shard), TimestampTzGetDatum(slice)};
-	bool		nulls[2] = {false, false};
+	Datum		values[3] = {Int32GetDatum(row->bucket),
+	TimestampTzGetDatum(row->slice), Int32GetDatum(row->lane)};
+	bool		nulls[3] = {false, false, false};
 
 	(void) same_key;			/* not asked for before PostgreSQL 14 */
-	(void) BloomInsertIntoIndex(table->index, values, nulls,
-								&table->output->tts_tid, table->rel, check,
-								same_key, BuildIndexInfo(table->index));
-}
-
-/* Note where a row was put. */
-static void
-NoteHint(BloomSetTable *table, int32 shard, TimestampTz slice)
-{
-	BloomSetHint *hint;
-
-	if (table->hints == NULL)
-		return;
-	hint = HintFor(table, shard, slice);
-	hint->transaction = BloomLocalTransaction();
-	hint->shard = shard;
-	hint->slice = slice;
-	hint->tid = table->output->tts_tid;
-}
-
-/*
- * A call that adds to many shards writes several rows of a page, and has to put
- * some of them elsewhere.  When it has ended, the space that they leave is free,
- * but only vacuum would tell the free space map, and each such call would make
- * the table larger.  So we tell it ourselves: of pages that have place for two
- * rows, so that one can move there, and of pages from which the session's last
- * call has moved rows.
- */
-#define ROOMY	(BLCKSZ * 2 / 7)
-
-/* Note how much space there is on a page, if it is enough. */
-static void
-NoteFreeSpace(BloomSetTable *table, BlockNumber block, Size space)
-{
-	if (space < ROOMY)
-		return;
-	RecordPageWithFreeSpace(table->rel, block, space);
-	if (table->roomy_from == InvalidBlockNumber)
-		table->roomy_from = table->roomy_to = block;
-	table->roomy_from = Min(table->roomy_from, block);
-	table->roomy_to = Max(table->roomy_to, block);
-}
-
-/*
- * Note what an update has done to the page of the old version.
- *
- * We look at it without a lock: who wants to use the space checks.
- */
-static void
-NotePage(BloomSetTable *table)
-{
-	Buffer		buffer = ((BufferHeapTupleTableSlot *) table->slot)->buffer;
-	BlockNumber block;
-
-	if (!table->many || !BufferIsValid(buffer))
-		return;
-	block = BufferGetBlockNumber(buffer);
-	if (ItemPointerGetBlockNumber(&table->output->tts_tid) == block)
-		NoteFreeSpace(table, block, PageGetHeapFreeSpace(BufferGetPage(buffer)));
-	else if (table->vacated != NULL && table->vacated->n < MAX_VACATED)
-		table->vacated->blocks[table->vacated->n++] = block;
-}
-
-/*
- * BloomSetExpectMany
- *		Prepare for a call that is going to write many rows.
- */
-void
-BloomSetExpectMany(BloomSetTable *table)
-{
-	Known	   *known = FindKnown(table->set.relid);
-	BlockNumber nblocks = RelationGetNumberOfBlocks(table->rel);
-	BloomSetVacated *vacated;
-
-	table->many = true;
-	if (known == NULL)
-		return;
-	if (known->vacated == NULL)
-		known->vacated = MemoryContextAllocZero(CacheMemoryContext,
-												sizeof(BloomSetVacated));
-	vacated = table->vacated = known->vacated;
-	for (int i = 0; i < vacated->n; i++)
+	for (int i = -1; i < table->set.ncopies; i++)
 	{
-		BlockNumber block = vacated->blocks[i];
-		Buffer		buffer;
+		Relation	index = i < 0 ? table->index :
+		index_open(table->set.copies[i], RowExclusiveLock);
 
-		CHECK_FOR_INTERRUPTS();
-		if (block >= nblocks || (i > 0 && block == vacated->blocks[i - 1]))
-			continue;
-		buffer = ReadBuffer(table->rel, block);
-		BloomPrunePage(table->rel, buffer);
-		NoteFreeSpace(table, block, PageGetHeapFreeSpace(BufferGetPage(buffer)));
-		ReleaseBuffer(buffer);
+		(void) BloomInsertIntoIndex(index, values, nulls,
+									&table->output->tts_tid, table->rel, check,
+									same_key, BuildIndexInfo(index));
+		if (i >= 0)
+			index_close(index, NoLock);
 	}
-	vacated->n = 0;
-	if (table->roomy_from != InvalidBlockNumber)
-		FreeSpaceMapVacuumRange(table->rel, table->roomy_from,
-								table->roomy_to + 1);
 }
 
-/* Others have changed what our snapshot sees. */
+/* The row was written. */
 static void
-CheckSerializable(bool deleted)
+NoteWritten(BloomSetTable *table, const BloomSetRow *row)
 {
-	if (IsolationUsesXactSnapshot())
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 deleted ?
-				 errmsg("could not serialize access due to concurrent delete") :
-				 errmsg("could not serialize access due to concurrent update")));
+	table->wrote = true;
+	if (table->hints != NULL && row->lane <= BLOOM_SET_FIRST_SHORT)
+	{
+		BloomSetHint *hint = HintFor(table, row->bucket, row->slice);
+
+		hint->transaction = BloomLocalTransaction();
+		hint->bucket = row->bucket;
+		hint->slice = row->slice;
+		hint->tid = table->output->tts_tid;
+	}
 }
 
 /*
  * BloomSetInsertRow
- *		Insert a row that was not found.
+ *		Insert a row that is not there.
+ *
+ * The check of the index protects it from what others insert by SQL.
  */
-BloomSetWritten
-BloomSetInsertRow(BloomSetTable *table, int32 shard, TimestampTz slice,
-				  const Bloom *filter)
+void
+BloomSetInsertRow(BloomSetTable *table, const BloomSetRow *row)
 {
-	BlockNumber lock = (BlockNumber) shard + 1;
-	SnapshotData dirty;
-	IndexScanDesc scan;
-	bool		found;
-
-	/*
-	 * A lock of that page of the table, which nobody else uses, stands for the
-	 * row that is not there yet.  It is held for a moment: the next session
-	 * then finds the row, and waits for our transaction.
-	 */
-	LockPage(table->rel, lock, ExclusiveLock);
-	InitDirtySnapshot(dirty);
-	scan = index_beginscan(table->rel, table->index, &dirty, NULL, 2, 0,
-						   SO_NONE);
-	found = FindSlot(table, scan, shard, slice);
-	if (found)
-	{
-		TransactionId other = TransactionIdIsValid(dirty.xmin) ? dirty.xmin :
-		dirty.xmax;
-		ItemPointerData tid = table->slot->tts_tid;
-
-		index_endscan(scan);
-		ExecClearTuple(table->slot);
-		UnlockPage(table->rel, lock, ExclusiveLock);
-		if (TransactionIdIsValid(other))
-			XactLockTableWait(other, table->rel, &tid, XLTW_InsertIndex);
-		else
-			CheckSerializable(false);
-		return BLOOM_SET_AGAIN;
-	}
-	index_endscan(scan);
-
-	MakeRow(table, shard, slice, filter);
+	MakeRow(table, row);
 	table_tuple_insert(table->rel, table->output, GetCurrentCommandId(true), 0,
 					   NULL);
-	WriteIndexEntry(table, shard, slice, UNIQUE_CHECK_YES, false);
-	UnlockPage(table->rel, lock, ExclusiveLock);
-	NoteHint(table, shard, slice);
-	return BLOOM_SET_WRITTEN;
-}
-
-/*
- * Lock the newest version of a row, and read it.
- */
-static BloomSetWritten
-LockNewest(BloomSetTable *table, BloomSetRow *row)
-{
-	ItemPointerData tid = table->slot->tts_tid;
-	BloomSetRow newest;
-	TM_FailureData failure;
-	TM_Result	result;
-
-	result = table_tuple_lock(table->rel, &tid, table->snapshot, table->slot,
-							  GetCurrentCommandId(true),
-							  LockTupleNoKeyExclusive, LockWaitBlock,
-							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
-	switch (result)
-	{
-		case TM_Ok:
-			BloomSetReadRow(table, table->slot, &newest);
-			if (newest.shard != row->shard || newest.slice != row->slice)
-				return BLOOM_SET_AGAIN;
-			*row = newest;
-			return BLOOM_SET_CHANGED;
-		case TM_Deleted:
-			return BLOOM_SET_AGAIN;
-		default:
-			elog(ERROR, "unexpected table_tuple_lock status: %u", result);
-	}
-	return BLOOM_SET_AGAIN;		/* keep compiler quiet */
+	WriteIndexEntries(table, row, UNIQUE_CHECK_YES, false);
+	NoteWritten(table, row);
 }
 
 /* The error of a row that the caller's own command has written. */
@@ -866,70 +922,66 @@ SelfModified(void)
 
 /*
  * BloomSetUpdateRow
- *		Give a row, which was read last, another filter.
+ *		Update the version of a row that has this address, and is free.
  *
- * If the row had changed, it is not written, but locked and read again.
+ * The index need not check that the key is unique: the old version, which has
+ * the same key, is still there.
  */
-BloomSetWritten
-BloomSetUpdateRow(BloomSetTable *table, BloomSetRow *row, const Bloom *filter)
+void
+BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid, const BloomSetRow *row)
 {
 	TM_FailureData failure;
 	LockTupleMode lockmode;
 	BloomUpdateIndexes update_indexes;
 	TM_Result	result;
 
-	MakeRow(table, row->shard, row->slice, filter);
-	result = table_tuple_update(table->rel, &table->slot->tts_tid,
-								table->output, GetCurrentCommandId(true), 0,
-								table->snapshot, InvalidSnapshot, true,
-								&failure, &lockmode, &update_indexes);
+	MakeRow(table, row);
+	result = table_tuple_update(table->rel, tid, table->output,
+								GetCurrentCommandId(true), 0, SnapshotAny,
+								InvalidSnapshot, true, &failure, &lockmode,
+								&update_indexes);
 	switch (result)
 	{
 		case TM_Ok:
 			/* the index may look for dead versions, but of others only */
 			if (BloomNeedsIndexes(update_indexes))
-				WriteIndexEntry(table, row->shard, row->slice, UNIQUE_CHECK_NO,
-								table->hints == NULL);
-			NoteHint(table, row->shard, row->slice);
-			NotePage(table);
-			return BLOOM_SET_WRITTEN;
+				WriteIndexEntries(table, row, UNIQUE_CHECK_NO,
+								  table->hints == NULL);
+			NoteWritten(table, row);
+			break;
 		case TM_Updated:
-			CheckSerializable(false);
-			return LockNewest(table, row);
 		case TM_Deleted:
-			CheckSerializable(true);
-			return BLOOM_SET_AGAIN;
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("could not serialize access due to concurrent update")));
+			break;
 		case TM_SelfModified:
 			SelfModified();
 			break;
 		default:
 			elog(ERROR, "unexpected table_tuple_update status: %u", result);
 	}
-	return BLOOM_SET_AGAIN;		/* keep compiler quiet */
 }
 
 /*
- * Delete the row that was read last.  True, unless somebody else did.
+ * BloomSetDeleteRow
+ *		Delete the version that has this address.  False: somebody else did.
  */
-static bool
-DeleteRow(BloomSetTable *table, TupleTableSlot *slot)
+bool
+BloomSetDeleteRow(BloomSetTable *table, ItemPointer tid)
 {
 	TM_FailureData failure;
 	TM_Result	result;
 
-	result = table_tuple_delete(table->rel, &slot->tts_tid,
-								GetCurrentCommandId(true), 0, table->snapshot,
-								InvalidSnapshot, true, &failure);
+	result = table_tuple_delete(table->rel, tid, GetCurrentCommandId(true), 0,
+								SnapshotAny, InvalidSnapshot, true, &failure);
 	switch (result)
 	{
 		case TM_Ok:
+			table->wrote = true;
 			return true;
 		case TM_Updated:
-			/* somebody adds with a clock that is late: it may stay */
-			CheckSerializable(false);
-			return false;
 		case TM_Deleted:
-			CheckSerializable(true);
 			return false;
 		case TM_SelfModified:
 			SelfModified();
@@ -938,84 +990,4 @@ DeleteRow(BloomSetTable *table, TupleTableSlot *slot)
 			elog(ERROR, "unexpected table_tuple_delete status: %u", result);
 	}
 	return false;
-}
-
-/*
- * BloomSetDeleteRows
- *		Delete the rows of a shard in slices before this one.
- */
-int64
-BloomSetDeleteRows(BloomSetTable *table, int32 shard, TimestampTz oldest)
-{
-	ScanKeyData keys[2];
-	int64		deleted = 0;
-
-	ScanKeyInit(&keys[0], BLOOM_SET_SHARD, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(shard));
-	ScanKeyInit(&keys[1], BLOOM_SET_SLICE, BTLessStrategyNumber,
-				F_TIMESTAMP_LT, TimestampTzGetDatum(oldest));
-	index_rescan(table->scan, keys, 2, NULL, 0);
-	while (GetNext(table, table->scan, ForwardScanDirection))
-		deleted += DeleteRow(table, table->slot);
-	return deleted;
-}
-
-static int
-CompareTimes(const void *a, const void *b)
-{
-	TimestampTz left = *(const TimestampTz *) a;
-	TimestampTz right = *(const TimestampTz *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-/*
- * BloomSetDeleteSlices
- *		Delete the rows of all slices before this one.  The result is the number
- *		of slices.
- */
-int64
-BloomSetDeleteSlices(BloomSetTable *table, TimestampTz oldest)
-{
-	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL,
-										 SO_NONE);
-	int			nslices = 0;
-	int			room = 64;
-	int64		distinct = 0;
-	TimestampTz *slices = palloc(room * sizeof(TimestampTz));
-
-	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
-	{
-		TimestampTz slice;
-		int			i;
-
-		CHECK_FOR_INTERRUPTS();
-		slot_getsomeattrs(table->slot, BLOOM_SET_SLICE);
-		if (table->slot->tts_isnull[BLOOM_SET_SHARD - 1] ||
-			table->slot->tts_isnull[BLOOM_SET_SLICE - 1])
-			continue;
-		slice = DatumGetTimestampTz(table->slot->tts_values[BLOOM_SET_SLICE - 1]);
-		if (DatumGetInt32(table->slot->tts_values[BLOOM_SET_SHARD - 1]) < 0 ||
-			slice >= oldest || !DeleteRow(table, table->slot))
-			continue;
-
-		/* neighbours tend to be of the same few slices */
-		for (i = Max(nslices - 8, 0); i < nslices && slices[i] != slice; i++)
-			;
-		if (i < nslices)
-			continue;
-		if (nslices == room)
-		{
-			room *= 2;
-			slices = repalloc_huge(slices, room * sizeof(TimestampTz));
-		}
-		slices[nslices++] = slice;
-	}
-	table_endscan(scan);
-
-	qsort(slices, nslices, sizeof(TimestampTz), CompareTimes);
-	for (int i = 0; i < nslices; i++)
-		distinct += i == 0 || slices[i] != slices[i - 1];
-	pfree(slices);
-	return distinct;
 }

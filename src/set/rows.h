@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * set/rows.h
- *		The rows of a stored set: open it, find, insert, update, delete.
+ *		The rows of a stored set: open it, lock, read, write, delete.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -16,11 +16,15 @@
 
 #include "set/define.h"
 
-/* Where this transaction has put rows (set/rows.c) */
-typedef struct BloomSetHint BloomSetHint;
+typedef enum BloomSetUse
+{
+	BLOOM_SET_TEST,
+	BLOOM_SET_ADD,
+	BLOOM_SET_EXPIRE
+} BloomSetUse;
 
-/* From which pages this session has moved rows (set/rows.c) */
-typedef struct BloomSetVacated BloomSetVacated;
+/* Where this transaction has written lanes (set/rows.c) */
+typedef struct BloomSetHint BloomSetHint;
 
 /* An open set */
 typedef struct BloomSetTable
@@ -28,59 +32,81 @@ typedef struct BloomSetTable
 	BloomSet	set;			/* a copy, which stays as it is */
 	Relation	rel;
 	Relation	index;
-	bool		writes;
+	BloomSetUse use;
 
 	/* from BloomSetBegin to BloomSetEnd */
-	MemoryContext context;		/* of the scan */
-	Snapshot	snapshot;
+	MemoryContext context;		/* of the scans */
 	TupleTableSlot *slot;		/* the row that was read last */
-	TupleTableSlot *output;		/* a row to be written */
-	IndexScanDesc scan;
+	Snapshot	snapshot;		/* NULL: a writer in READ COMMITTED */
+	IndexScanDesc scan;			/* with the snapshot */
+
+	/* of a writer */
+	SnapshotData dirty;
+	IndexScanDesc versions;		/* with the dirty snapshot */
+	TupleTableSlot *output;
 	BloomSetHint *hints;		/* or NULL */
-	BloomSetVacated *vacated;	/* or NULL */
-	bool		many;			/* rows are going to be written */
-	BlockNumber roomy_from;		/* pages with free space, which are noted */
-	BlockNumber roomy_to;
+	BloomSetHint *hint;			/* the one for this bucket, or NULL */
+	int32		hint_lane;
+	bool		hint_first;		/* it is to be read next */
+	bool		wrote;
+	int32		lane;			/* of the index entry that was read last */
+	TimestampTz slice;
+	bool		passed;			/* other versions of that row do not matter */
+
+	uint64		words[BLOOM_SET_LONG_LANE + 1]; /* of the lane read last */
 } BloomSetTable;
 
-/* A row.  It is good until the next one is read or locked. */
+/* A row.  It is good until the next one is read. */
 typedef struct BloomSetRow
 {
-	int32		shard;
+	int32		bucket;
+	int32		lane;
 	TimestampTz slice;
-	const Bloom *filter;
+	const Bloom *filter;		/* NULL: a lane */
+
+	/* of a lane */
+	const uint64 *hashes;
+	int			nhashes;
+	int			ncommitted;		/* by others than who wrote this version */
+	int			room;			/* at least so many hashes find place */
+	bool		closed;			/* further keys are in the next generation */
 } BloomSetRow;
 
-typedef enum BloomSetWritten
+/* A version of a row */
+typedef struct BloomSetVersion
 {
-	BLOOM_SET_WRITTEN,
-	BLOOM_SET_CHANGED,			/* not written: it had changed, and is locked */
-	BLOOM_SET_AGAIN				/* not written: look again, with a new snapshot */
-} BloomSetWritten;
+	BloomSetRow row;
+	ItemPointerData tid;
+	TransactionId creator;		/* another open transaction, or invalid */
+	bool		is_newest;
+	bool		is_own;			/* this transaction wrote it */
+	bool		is_free;		/* this transaction may write the next one */
+} BloomSetVersion;
 
-extern void BloomSetOpen(BloomSetTable *table, Oid relid, bool writes);
+extern void BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use);
 extern void BloomSetClose(BloomSetTable *table);
 extern void BloomSetBegin(BloomSetTable *table);
-extern void BloomSetExpectMany(BloomSetTable *table);
-extern void BloomSetRefresh(BloomSetTable *table);
 extern void BloomSetEnd(BloomSetTable *table);
+extern void BloomSetNewCommand(BloomSetTable *table);
+extern void BloomSetWaitFor(BloomSetTable *table, TransactionId other);
 
-extern void BloomSetFindRows(BloomSetTable *table, int32 shard,
+extern void BloomSetLock(BloomSetTable *table, int32 bucket);
+extern void BloomSetUnlock(BloomSetTable *table, int32 bucket);
+
+extern void BloomSetReadRow(BloomSetTable *table, BloomSetRow *row);
+extern void BloomSetFindRows(BloomSetTable *table, int32 bucket,
 							 TimestampTz oldest);
 extern bool BloomSetNextRow(BloomSetTable *table, BloomSetRow *row);
-extern bool BloomSetFindRow(BloomSetTable *table, int32 shard,
-							TimestampTz slice, BloomSetRow *row);
-extern void BloomSetReadRow(const BloomSetTable *table, TupleTableSlot *slot,
-							BloomSetRow *row);
+extern void BloomSetFindVersions(BloomSetTable *table, int32 bucket,
+								 TimestampTz from, TimestampTz before,
+								 TimestampTz current);
+extern bool BloomSetNextVersion(BloomSetTable *table, BloomSetVersion *version);
+extern void BloomSetReadAgain(BloomSetTable *table, ItemPointer tid,
+							  BloomSetRow *row);
 
-extern BloomSetWritten BloomSetInsertRow(BloomSetTable *table, int32 shard,
-										 TimestampTz slice,
-										 const Bloom *filter);
-extern BloomSetWritten BloomSetUpdateRow(BloomSetTable *table,
-										 BloomSetRow *row,
-										 const Bloom *filter);
-extern int64 BloomSetDeleteRows(BloomSetTable *table, int32 shard,
-								TimestampTz oldest);
-extern int64 BloomSetDeleteSlices(BloomSetTable *table, TimestampTz oldest);
+extern void BloomSetInsertRow(BloomSetTable *table, const BloomSetRow *row);
+extern void BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid,
+							  const BloomSetRow *row);
+extern bool BloomSetDeleteRow(BloomSetTable *table, ItemPointer tid);
 
 #endif							/* SET_ROWS_H */

@@ -3,14 +3,89 @@
  * set.c
  *		Stored sets: keys in a table, cut by hash into many small filters.
  *
- * A filter in one row is rewritten as a whole when a key is added, and locked
- * as a whole.  A set cuts it by the keys' hash into shards of about 1 kB, each
- * a row of an ordinary table.  So an add rewrites little and hardly ever waits
- * for another, and all that the server does for tables, it does for sets:
- * transactions, crash recovery, replication, dumps, privileges.
+ * A set is an ordinary table.  The hash of a key determines its bucket, which has
  *
- * This file has what SQL calls.  set/define.c says what a set is, set/rows.c
- * reads and writes its rows, set/keys.c tests and adds keys.
+ *	- a filter, in lane 0: keys whose transactions had committed when it was
+ *	  written;
+ *	- lanes: the hashes of keys, exactly.  A short lane has place for 15 and is
+ *	  updated in its page; a long one, for 127, has what a transaction added
+ *	  beyond that, or what could not be merged.
+ *
+ * With time slices, each slice of a bucket has its own.  This file has what SQL
+ * calls; set/define.c says which table is a set, set/rows.c reads and writes
+ * rows, set/keys.c tests and adds keys.
+ *
+ * Adding
+ * ------
+ *
+ * A call takes the lock of a bucket (of the first generation, for all below it
+ * and all slices), reads all versions of its rows that exist or may come to
+ * exist, writes, and releases the lock.  In this order:
+ *
+ *	- A key is seen if a filter tests positive, or if a lane has its hash from
+ *	  a transaction that has committed, or from this one.
+ *	- It is pending if a lane has it from another open transaction.  Then the
+ *	  call writes nothing, releases the lock, waits for that transaction, and
+ *	  begins again.
+ *	- Otherwise it is new, and appended to a lane that is free: one whose newest
+ *	  version no other open transaction has written or locked.  If all are held,
+ *	  there will be one more.
+ *	- Before that, if the lanes that are free have 15 committed keys or more, and
+ *	  the filter is free, they are merged into it, and emptied.  Empty lanes
+ *	  stay.
+ *
+ * Why no key is denied
+ * --------------------
+ *
+ * The committed and own keys of a bucket are in the newest versions of its rows.
+ * A transaction that merges keys writes the filter and the lanes together, so
+ * both or neither become valid; and while it is open, its filter has them.  Keys
+ * of an open transaction are never merged, so a filter never shows a key that is
+ * rolled back.  Keys move only to rows that are read before theirs.
+ *
+ * Why at most one is told that a key is new
+ * -----------------------------------------
+ *
+ * Two calls that add a key lock the same bucket.  The second reads what the
+ * first has written, in whichever slice, lane or generation, and finds the key
+ * seen or pending.  That is all that it looks at: not its snapshot, clock, or the
+ * order of commits.  A key that is neither is in nobody's rows.
+ *
+ * Why nobody waits otherwise
+ * --------------------------
+ *
+ * Only pending keys are waited for, and those are compared by hash.  The lock of
+ * a bucket is held for a moment; beside it, only that of bucket -1 is taken, and
+ * then no other.  The first keys of a set can be added by several transactions,
+ * each of which writes a row with the key type.
+ *
+ * Isolation
+ * ---------
+ *
+ * READ COMMITTED needs no snapshot.  A transaction that keeps its snapshot tests
+ * with that first, which also records what it has read, for SERIALIZABLE; a key
+ * that only the second look finds is 40001.  To such a transaction, rows that
+ * its snapshot does not see are not free, so it overwrites nothing that it has
+ * not seen, as the server's own rules demand.
+ *
+ * Savepoints, rollback, two-phase commit, crashes, standbys and replicas need
+ * nothing of ours: all state is in versions of rows.
+ *
+ * Growth
+ * ------
+ *
+ * A bucket is closed when half of the bits of its filter are set; or when a
+ * transaction has so many keys for it that these would be, if they were merged:
+ * then it marks its lane as closed, and adds further keys to the next
+ * generation.  Tests look there if a row that they see is closed; adds also if
+ * one is that they do not see yet.
+ *
+ * Expiry
+ * ------
+ *
+ * Slices before the oldest live one are not read.  Who writes the first row of a
+ * slice of a bucket deletes what is older and free; bloom_set_expire deletes all
+ * that is.  A time that is ahead of the clock adds and deletes nothing.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -47,7 +122,7 @@
 #include "filter/setops.h"
 #include "set/keys.h"
 
-/* Shards of a set that grows, and for whose size nobody has asked */
+/* Room of a set that grows, and for whose size nobody has asked */
 #define DEFAULT_CAPACITY	100000
 
 /* ----------------------------------------------------------------
@@ -97,7 +172,8 @@ typedef struct CallSite
 {
 	BloomHasher hasher;
 	bool		warned;
-	BloomSetCache *cache;		/* of tests */
+	Oid			cached;			/* set, of a test */
+	BloomSetCache *cache;
 } CallSite;
 
 static CallSite *
@@ -140,6 +216,7 @@ GetParams(FunctionCallInfo fcinfo)
 	CheckNotNull(fcinfo, 4, "slices");
 	CheckNotNull(fcinfo, 5, "grow");
 	CheckNotNull(fcinfo, 6, "unlogged");
+	CheckNotNull(fcinfo, 8, "if_not_exists");
 
 	params.grows = PG_GETARG_BOOL(5);
 	if (!params.grows)
@@ -224,15 +301,35 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	CheckNotNull(fcinfo, 0, "name");
 	params = GetParams(fcinfo);
 	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
+	relid = get_relname_relid(table->relname, schema);
+	if (OidIsValid(relid))
+	{
+		BloomSetCall call;
+
+		if (!PG_GETARG_BOOL(8))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_TABLE),
+					 errmsg("relation \"%s\" already exists", table->relname)));
+		/* an error, if it is no set */
+		BloomSetStart(&call, relid, BLOOM_SET_TEST, 0);
+		BloomSetFinish(&call);
+		ereport(NOTICE,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists, skipping",
+						table->relname)));
+		PG_RETURN_OID(relid);
+	}
 	ours = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(psprintf("CREATE%s TABLE %s (shard pg_catalog.int4,"
+	if (SPI_execute(psprintf("CREATE%s TABLE %s (bucket pg_catalog.int4,"
+							 " lane pg_catalog.int4,"
 							 " slice pg_catalog.timestamptz,"
-							 " filter %s.bloom NOT NULL,"
+							 " filter %s.bloom,"
 							 " room pg_catalog.bytea DEFAULT %s.%s,"
-							 " PRIMARY KEY (shard, slice))"
+							 " PRIMARY KEY (bucket, slice, lane)"
+							 " WITH (deduplicate_items = off))"
 							 " USING heap WITH (fillfactor = %d)",
 							 PG_GETARG_BOOL(6) ? " UNLOGGED" : "",
 							 quote_qualified_identifier(get_namespace_name(schema),
@@ -256,26 +353,6 @@ bloom_set_create(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/* Add one hash to an open set, and close it.  True: it was new. */
-static bool
-AddOne(BloomSetTable *table, BloomHasher *hasher, bool *warned,
-	   uint64 hash, TimestampTz at)
-{
-	BloomSetKey key = BloomSetMakeKey(hash, 0);
-	BloomSetCall call;
-
-	BloomSetBegin(table);
-	BloomSetStart(&call, table, &hasher->key_type, at);
-	call.keys = &key;
-	call.nkeys = 1;
-	BloomSetAdd(&call);
-	BloomSetEnd(table);
-	if (!*warned)
-		*warned = BloomSetWarn(&call);
-	BloomSetClose(table);
-	return key.answer == BLOOM_SET_FRESH;
-}
-
 /*
  * bloom_set_add
  *		Add a key to a set.  True: it was new.
@@ -286,20 +363,23 @@ bloom_set_add(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	BloomSetTable table;
+	BloomSetCall call;
 	CallSite   *site;
 	uint64		hash;
+	bool		is_new;
 
-	BloomSetOpen(&table, relid, true);
+	BloomSetStart(&call, relid, BLOOM_SET_ADD, at);
 	if (PG_ARGISNULL(1))
 	{
-		BloomSetClose(&table);
+		BloomSetFinish(&call);
 		PG_RETURN_NULL();
 	}
 	site = GetCallSite(fcinfo, false);
 	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
-						  (uint64) table.set.params.seed);
-	PG_RETURN_BOOL(AddOne(&table, &site->hasher, &site->warned, hash, at));
+						  (uint64) call.table.set.params.seed);
+	is_new = BloomSetAddOne(&call, &site->hasher.key_type, hash, &site->warned);
+	BloomSetFinish(&call);
+	PG_RETURN_BOOL(is_new);
 }
 
 /*
@@ -307,44 +387,38 @@ bloom_set_add(PG_FUNCTION_ARGS)
  * tests.  NULL, if the array is null.
  */
 static uint8 *
-AnswerAll(FunctionCallInfo fcinfo, bool add, BloomArrayKeys *array)
+AnswerAll(FunctionCallInfo fcinfo, BloomSetUse use, BloomArrayKeys *array)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	BloomSetTable table;
 	BloomSetCall call;
 	BloomKeyType any = {0};
 	CallSite   *site;
 	uint8	   *answers;
 
-	BloomSetOpen(&table, relid, add);
+	BloomSetStart(&call, relid, use, at);
 	if (PG_ARGISNULL(1))
 	{
-		BloomSetClose(&table);
+		BloomSetFinish(&call);
 		return NULL;
 	}
 	site = GetCallSite(fcinfo, true);
 	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
 							BLOOM_HOLDER_SET, &any,
-							(uint64) table.set.params.seed, BLOOM_TO_ADD);
-
-	BloomSetBegin(&table);
-	BloomSetStart(&call, &table, &array->key_type, at);
-	BloomSetMakeKeys(&call, array->hashes, array->nkeys);
-	if (add)
-		BloomSetAdd(&call);
+							(uint64) call.table.set.params.seed, BLOOM_TO_ADD);
+	if (use == BLOOM_SET_ADD)
+		BloomSetAdd(&call, &array->key_type, array->hashes, array->nkeys,
+					&site->warned);
 	else
-		BloomSetTest(&call);
-	BloomSetEnd(&table);
-	if (add && !site->warned)
-		site->warned = BloomSetWarn(&call);
-	BloomSetClose(&table);
+		BloomSetTest(&call, &array->key_type, array->hashes, array->nkeys);
+	BloomSetFinish(&call);
 
+	/* an add has no answer for a repeat, which is not new */
 	answers = palloc(array->nkeys + 1);
-	for (uint64 i = 0; i < array->nkeys; i++)
+	memset(answers, BLOOM_SET_SEEN, array->nkeys);
+	for (uint64 i = 0; i < call.nkeys; i++)
 	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
+		BloomCheckInterrupts(i);
 		answers[call.keys[i].index] = call.keys[i].answer;
 	}
 	pfree(call.keys);
@@ -374,7 +448,7 @@ Datum
 bloom_set_add_all(PG_FUNCTION_ARGS)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, true, &array);
+	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_ADD, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
@@ -392,22 +466,25 @@ bloom_set_contains(PG_FUNCTION_ARGS)
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
 	const BloomSet *set;
-	BloomSetTable table;
+	BloomSetCall call;
 	CallSite   *site;
 	uint64		hash;
 	bool		result;
 
 	if (PG_ARGISNULL(1))
 	{
-		BloomSetOpen(&table, relid, false);
-		BloomSetClose(&table);
+		BloomSetStart(&call, relid, BLOOM_SET_TEST, at);
+		BloomSetFinish(&call);
 		PG_RETURN_NULL();
 	}
 	site = GetCallSite(fcinfo, false);
-	if (site->cache == NULL)
-		site->cache = BloomSetMakeCache(fcinfo->flinfo->fn_mcxt);
+	if (site->cache == NULL || site->cached != relid)
+	{
+		site->cache = BloomSetGetCache(fcinfo->flinfo->fn_mcxt, relid);
+		site->cached = relid;
+	}
 
-	set = BloomSetCached(site->cache, relid, at);
+	set = BloomSetCached(site->cache, at);
 	if (set != NULL)
 	{
 		hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
@@ -416,11 +493,11 @@ bloom_set_contains(PG_FUNCTION_ARGS)
 										  &site->hasher.key_type));
 	}
 
-	BloomSetOpen(&table, relid, false);
+	BloomSetStart(&call, relid, BLOOM_SET_TEST, at);
 	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
-						  (uint64) table.set.params.seed);
-	result = BloomSetTestOne(site->cache, &table, hash, &site->hasher.key_type);
-	BloomSetClose(&table);
+						  (uint64) call.table.set.params.seed);
+	result = BloomSetTestOne(&call, site->cache, hash, &site->hasher.key_type);
+	BloomSetFinish(&call);
 	PG_RETURN_BOOL(result);
 }
 
@@ -435,11 +512,11 @@ Datum
 bloom_set_contains_all(PG_FUNCTION_ARGS)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, false, &array);
+	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
-	if (memchr(answers, BLOOM_SET_OPEN, array.nkeys) != NULL)
+	if (memchr(answers, BLOOM_SET_UNKNOWN, array.nkeys) != NULL)
 		PG_RETURN_BOOL(false);
 	if (array.has_nulls)
 		PG_RETURN_NULL();
@@ -457,7 +534,7 @@ Datum
 bloom_set_contains_any(PG_FUNCTION_ARGS)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, false, &array);
+	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
@@ -477,11 +554,11 @@ Datum
 bloom_set_missing(PG_FUNCTION_ARGS)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, false, &array);
+	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, BLOOM_SET_OPEN));
+	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, BLOOM_SET_UNKNOWN));
 }
 
 /*
@@ -494,25 +571,31 @@ bloom_set_expire(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 1);
-	BloomSetTable table;
-	int64		forgotten = 0;
+	BloomSetCall call;
+	int64		nslices = 0;
 
-	BloomSetOpen(&table, relid, true);
-	if (BloomSetIsAhead(&table.set, at))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time %s is ahead of the clock",
-						timestamptz_to_str(at)),
-				 errdetail("By the clock, the set must still remember keys that are too old by that time.")));
-	if (!table.set.params.keeps_all)
-	{
-		BloomSetBegin(&table);
-		forgotten = BloomSetDeleteSlices(&table,
-										 BloomSetOldestSlice(&table.set, at));
-		BloomSetEnd(&table);
-	}
-	BloomSetClose(&table);
-	PG_RETURN_INT64(forgotten);
+	BloomSetStart(&call, relid, BLOOM_SET_EXPIRE, at);
+	if (!call.table.set.params.keeps_all)
+		nslices = BloomSetExpire(&call);
+	BloomSetFinish(&call);
+	PG_RETURN_INT64(nslices);
+}
+
+/*
+ * bloom_set_compact
+ *		Move the keys that wait in lanes to the filters.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_compact);
+Datum
+bloom_set_compact(PG_FUNCTION_ARGS)
+{
+	BloomSetCall call;
+	int64		nmoved;
+
+	BloomSetStart(&call, GetSetArg(fcinfo), BLOOM_SET_ADD, 0);
+	nmoved = BloomSetCompact(&call);
+	BloomSetFinish(&call);
+	PG_RETURN_INT64(nmoved);
 }
 
 /* ----------------------------------------------------------------
@@ -541,9 +624,15 @@ GetTriggerColumn(const TriggerData *trigger, int argno)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
-		if (!attribute->attisdropped &&
-			strcmp(NameStr(attribute->attname), name) == 0)
-			return i + 1;
+		if (attribute->attisdropped ||
+			strcmp(NameStr(attribute->attname), name) != 0)
+			continue;
+		if (attribute->attgenerated != '\0')
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column \"%s\" is generated", name),
+					 errdetail("A generated column has no value before a trigger BEFORE INSERT.")));
+		return i + 1;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -594,7 +683,7 @@ GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 	if (trigger->tg_trigger->tgnargs < 2 || trigger->tg_trigger->tgnargs > 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_set_dedup has two or three arguments"),
+				 errmsg("bloom_set_dedup requires two or three arguments"),
 				 errhint("They are the set, the column of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').")));
 	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(TriggerSite));
 	site->set = GetTriggerSet(trigger);
@@ -628,10 +717,11 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TimestampTz at = GetCurrentTransactionStartTimestamp();
-	BloomSetTable table;
+	BloomSetCall call;
 	TriggerSite *site;
 	Datum		key;
 	uint64		hash;
+	bool		is_new;
 	bool		isnull;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
@@ -661,11 +751,12 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 	if (isnull)
 		return PointerGetDatum(trigger->tg_trigtuple);
 
-	BloomSetOpen(&table, site->set, true);
-	hash = BloomHashDatum(&site->hasher, key, (uint64) table.set.params.seed);
-	if (AddOne(&table, &site->hasher, &site->warned, hash, at))
-		return PointerGetDatum(trigger->tg_trigtuple);
-	return PointerGetDatum(NULL);
+	BloomSetStart(&call, site->set, BLOOM_SET_ADD, at);
+	hash = BloomHashDatum(&site->hasher, key,
+						  (uint64) call.table.set.params.seed);
+	is_new = BloomSetAddOne(&call, &site->hasher.key_type, hash, &site->warned);
+	BloomSetFinish(&call);
+	return PointerGetDatum(is_new ? trigger->tg_trigtuple : NULL);
 }
 
 /* ----------------------------------------------------------------
@@ -701,7 +792,7 @@ bloom_set_params(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	BloomSetOpen(&table, relid, false);
+	BloomSetOpen(&table, relid, BLOOM_SET_TEST);
 	values[0] = Int64GetDatum(params->capacity);
 	values[1] = Float8GetDatum(params->fp_prob);
 	values[2] = MakeInterval(params->keep);
@@ -710,7 +801,7 @@ bloom_set_params(PG_FUNCTION_ARGS)
 	nulls[3] = params->keeps_all;
 	values[4] = Int64GetDatum(BloomSetSliceCapacity(params));
 	values[5] = Float8GetDatum(BloomSetSliceRate(params));
-	values[6] = Int32GetDatum(params->shards);
+	values[6] = Int32GetDatum(params->buckets);
 	values[7] = TimestampTzGetDatum(BloomSetOldestSlice(&table.set, at));
 	values[8] = BoolGetDatum(params->grows);
 	values[9] = Int64GetDatum(params->seed);
@@ -726,7 +817,7 @@ typedef struct SliceInfo
 	double		keys;
 	double		bytes;
 	int			generations;
-	double		rates[32];		/* sums over the shards of each generation */
+	double		rates[32];		/* sums over the buckets of each generation */
 } SliceInfo;
 
 static int
@@ -745,8 +836,8 @@ RateOfSlice(const BloomSet *set, const SliceInfo *info)
 	double		right = 0;		/* logarithm */
 
 	for (int i = 0; i < info->generations; i++)
-		right += log1p(-info->rates[i] / ((double) set->params.shards * (1 << i)));
-	return -expm1(right);
+		right += log1p(-info->rates[i] / ((double) set->params.buckets * (1 << i)));
+	return 0 - expm1(right);
 }
 
 /* Read all rows of a set, and sum up by slices.  The result is the key type. */
@@ -755,6 +846,10 @@ SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
 {
 	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL,
 										 SO_NONE);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "Bloom set row",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext oldcontext;
 	const char *key_type = NULL;
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
@@ -765,14 +860,17 @@ SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
 		int			generation;
 
 		CHECK_FOR_INTERRUPTS();
-		BloomSetReadRow(table, table->slot, &row);
-		if (row.shard == BLOOM_SET_TYPE_SHARD)
+		MemoryContextReset(scratch);
+		oldcontext = MemoryContextSwitchTo(scratch);
+		BloomSetReadRow(table, &row);
+		MemoryContextSwitchTo(oldcontext);
+		if (row.bucket == BLOOM_SET_TYPE_BUCKET && key_type == NULL)
 		{
 			BloomKeyType type = BloomKeyTypeOf(row.filter);
 
 			key_type = pstrdup(BloomKeyTypeName(&type));
 		}
-		if (row.shard < 0 || row.slice < oldest || TIMESTAMP_IS_NOEND(row.slice))
+		if (row.bucket == BLOOM_SET_TYPE_BUCKET || row.slice < oldest)
 			continue;
 
 		info = hash_search(slices, &row.slice, HASH_ENTER, &found);
@@ -781,14 +879,17 @@ SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
 			memset(info, 0, sizeof(*info));
 			info->slice = row.slice;
 		}
-		generation = BloomSetGeneration(&table->set, row.shard);
+		generation = BloomSetGeneration(&table->set, row.bucket);
 		info->generations = Max(info->generations, generation + 1);
-		info->bytes += VARSIZE(row.filter);
-		if (BloomHasShape(row.filter))
+		if (row.filter == NULL)
 		{
-			info->keys += BloomCardinality(row.filter);
-			info->rates[generation] += BloomRateNow(row.filter);
+			info->bytes += (row.room + 1) * sizeof(uint64);
+			info->keys += row.nhashes;
+			continue;
 		}
+		info->bytes += VARSIZE(row.filter);
+		info->keys += BloomCardinality(row.filter);
+		info->rates[generation] += BloomRateNow(row.filter);
 	}
 	table_endscan(scan);
 	return key_type;
@@ -852,7 +953,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	hashctl.hcxt = CurrentMemoryContext;
 	slices = hash_create("slices of a Bloom set", 16, &hashctl,
 						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	BloomSetOpen(&table, relid, false);
+	BloomSetOpen(&table, relid, BLOOM_SET_TEST);
 	BloomSetBegin(&table);
 	key_type = SumUpRows(&table, BloomSetOldestSlice(set, at), slices);
 	BloomSetEnd(&table);
@@ -874,8 +975,8 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum(set->params.capacity);
 	values[3] = Float8GetDatum(set->params.fp_prob);
 	values[4] = Int64GetDatum((int64) rint(keys));
-	values[5] = Float8GetDatum(-expm1(right));
-	values[6] = Int32GetDatum(set->params.shards);
+	values[5] = Float8GetDatum(0 - expm1(right));
+	values[6] = Int32GetDatum(set->params.buckets);
 	values[7] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
 	values[8] = Int32GetDatum(generations);

@@ -1412,6 +1412,8 @@ def set_info(world, a, b, c, d, e):
     world.check('set info', len(rows) >= 1)
     if model.keep and b % 2:
         world.check('expire', world.value(f"SELECT bloom_set_expire('{name}', {at(world.now)})") >= 0)
+    if e % 4 == 3:
+        world.check('compact', world.value(f"SELECT bloom_set_compact('{name}')") >= 0)
 
 
 @operation

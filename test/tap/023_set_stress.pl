@@ -1,0 +1,141 @@
+#
+# Stored sets against an exact log: sessions that add the same keys in
+# transactions of all kinds.  BLOOM_STRESS multiplies their number.
+#
+use strict;
+use warnings;
+
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use constant SESSIONS => 8;
+
+my $times = $ENV{BLOOM_STRESS} // 1;
+my $seed = $ENV{BLOOM_STRESS_SEED} // 1;
+my $node = PostgreSQL::Test::Cluster->new('stress');
+$node->init;
+$node->append_conf('postgresql.conf',
+	"max_connections = 30\nmax_prepared_transactions = 20\ndeadlock_timeout = '200ms'\nfsync = off\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype; CREATE EXTENSION amcheck');
+srand($seed);
+note "seed $seed";
+
+# The statement that adds keys, and logs those that are new, and all of them.
+sub add
+{
+	my ($set, $clock, $array, @keys) = @_;
+	my $keys = join ',', @keys;
+	my $at = $clock ? ", '2020-01-01'::timestamptz + interval '" . int(rand 300) . " minutes'" : '';
+	my $new = $array ? "unnest(bloom_set_add_all('$set', ARRAY[$keys]$at))" : "unnest(ARRAY[$keys])";
+	my $where = $array ? '' : " WHERE bloom_set_add('$set', k$at)";
+
+	return "INSERT INTO told SELECT '$set', k FROM $new AS k$where;\n"
+	  . "INSERT INTO tried SELECT '$set', unnest(ARRAY[$keys]);\n";
+}
+
+# Keys of a call.  There are repeats, in the call and among sessions.
+sub keys_of_call
+{
+	my ($most, $range) = @_;
+	return map { 1 + int rand $range } 1 .. 1 + int rand $most;
+}
+
+# A transaction.  To add the same keys in opposite orders is to deadlock, as with
+# a unique index.  So either all transactions add single keys in order, or all
+# have one call of many keys, or one key.
+sub transaction
+{
+	my ($name, $set, $clock, $range, $arrays) = @_;
+	my $level = ('READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')[ rand 4 ];
+	my $sql = "BEGIN ISOLATION LEVEL $level;\n";
+	my $end = rand;
+
+	if ($arrays)
+	{
+		my @keys = keys_of_call((1, 40, 40, 1000)[ rand 4 ], $range);
+		my $again = rand() < 0.3;
+
+		$sql .= "SAVEPOINT s;\n" if $again;
+		$sql .= add($set, $clock, @keys > 1, @keys);
+		$sql .= "ROLLBACK TO s;\n" . add($set, $clock, @keys > 1, @keys) if $again;
+	}
+	else
+	{
+		my @keys = sort { $a <=> $b } keys_of_call(40, $range);
+		while (my @some = splice @keys, 0, 1 + rand 8)
+		{
+			my $fate = rand;
+			$sql .= "SAVEPOINT s;\n" if $fate < 0.5;
+			$sql .= add($set, $clock, 0, @some);
+			$sql .= "ROLLBACK TO s;\n" if $fate < 0.2;
+			$sql .= "RELEASE s;\n" if $fate >= 0.2 && $fate < 0.4;
+		}
+	}
+	return $sql . ($end < 0.15 ? "ROLLBACK;\n" :
+		  $end < 0.25 ? "PREPARE TRANSACTION '$name';\n" . (rand() < 0.3 ? 'ROLLBACK' : 'COMMIT') . " PREPARED '$name';\n" :
+		  "COMMIT;\n");
+}
+
+# Run all sessions on a set, with so many transactions each.
+sub stress
+{
+	my ($what, $create, $transactions, $range, $clock, $arrays) = @_;
+	my @sessions;
+
+	$node->safe_psql('postgres', qq{
+		DROP TABLE IF EXISTS s, told, tried;
+		CREATE TABLE told (set text, key int);
+		CREATE TABLE tried (set text, key int);
+		SELECT bloom_set_create('s', $create, seed => 1)});
+	foreach my $session (1 .. SESSIONS)
+	{
+		my $file = $node->basedir . "/session$session.sql";
+		my $sql = '';
+
+		$sql .= transaction("p$session", 's', $clock, $range, $arrays) foreach 1 .. $transactions * $times;
+		# an expiry that deletes nothing that is live
+		$sql .= "SELECT bloom_set_expire('s', '2020-01-01');\n" x 3 if $clock;
+		unlink $file;
+		append_to_file($file, $sql);
+		my $run = { errors => '', out => '' };
+		$run->{h} = IPC::Run::start([ 'psql', '-XAtq', '-f', $file, '-d', $node->connstr('postgres') ],
+			'<', \undef, '>', \$run->{out}, '2>', \$run->{errors});
+		push @sessions, $run;
+	}
+	$_->{h}->finish foreach @sessions;
+	my $errors = join '', map { $_->{errors} } @sessions;
+	# after the failure of a transaction, its other statements and what it would have prepared
+	my @unexpected = grep { /ERROR/ && !/could not serialize|current transaction is aborted|savepoint "s" does not exist|prepared transaction with identifier/ } split /\n/, $errors;
+	my $retried = () = $errors =~ /ERROR:  could not serialize/g;
+
+	is("@unexpected[0 .. ($#unexpected < 2 ? $#unexpected : 2)]", '', "$what: only serialization failures");
+	note "$what: $retried serialization failures of " . SESSIONS * $transactions * $times . ' transactions';
+	my $at = $clock ? ", '2020-01-01 02:00'" : '';
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM (SELECT key FROM told GROUP BY key HAVING count(*) > 1) AS twice'),
+		0, "$what: no key was new twice");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT DISTINCT key FROM tried) AS t WHERE NOT bloom_set_contains('s', key$at)"),
+		0, "$what: no key is denied");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM (SELECT key FROM tried EXCEPT SELECT key FROM told) AS never'),
+		0, "$what: each was new once");
+	is($node->safe_psql('postgres', "SELECT count(*) FROM generate_series(1, $range) AS k WHERE bloom_set_contains('s', k$at) AND k NOT IN (SELECT key FROM tried)"),
+		0, "$what: nothing else is there");
+	$node->safe_psql('postgres', "SELECT bt_index_check('s_pkey', true)");
+	note $node->safe_psql('postgres', q{SELECT 'tried ' || (SELECT count(DISTINCT key) FROM tried) || ', buckets ' || count(DISTINCT bucket) || ', filters ' || count(filter) || ', lanes ' || count(*) FILTER (WHERE lane < 0) || ', bytes ' || pg_total_relation_size('s') FROM s});
+	return;
+}
+
+foreach my $arrays (0, 1)
+{
+	my $what = $arrays ? 'arrays' : 'single keys';
+
+	stress("growth, $what", '1000, 1e-12', 60, 20000, 0, $arrays);
+	stress("few buckets, $what", '3000, 1e-12', 60, 3000, 0, $arrays);
+	stress("fixed size, $what", '20000, 1e-12, grow => false', 40, 20000, 0, $arrays);
+	stress("time slices, $what", "1000, 1e-12, keep => '4 hours', slices => 4", 60, 5000, 1, $arrays);
+}
+
+$node->stop;
+done_testing();
