@@ -217,7 +217,7 @@ FirstText(FunctionCallInfo fcinfo)
 	MemoryContext oldcontext;
 
 	if (aggref != NULL && aggref->args != NIL)
-		type = BloomTypeTakenForText((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+		type = BloomImplicitTextCastFrom((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 	if (OidIsValid(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

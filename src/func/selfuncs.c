@@ -302,7 +302,7 @@ CostOfTest(PlannerInfo *root, Node *filter, Node *key)
 	{
 		Const	   *constant = (Const *) filter;
 		double		megabytes = constant->constisnull ? 0 :
-			toast_raw_datum_size(constant->constvalue) / 1048576.0;
+		toast_raw_datum_size(constant->constvalue) / 1048576.0;
 
 		return COST_IN_CACHE + COST_PER_DECADE * log10(Max(megabytes, 1));
 	}

@@ -35,7 +35,6 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 
 #include "bits/bits.h"
 #include "key/hash.h"
@@ -61,26 +60,7 @@ CheckShards(int32 shards)
  * ----------------------------------------------------------------
  */
 
-/* Is a number whole, and one that bigint can hold?  Then it is in *whole. */
-static bool
-NumericIsBigint(Datum number, int64 *whole)
-{
-	Datum		lowest = DirectFunctionCall1(int8_numeric,
-											 Int64GetDatum(PG_INT64_MIN));
-	Datum		highest = DirectFunctionCall1(int8_numeric,
-											  Int64GetDatum(PG_INT64_MAX));
-
-	/* NaN is above all others */
-	if (!DatumGetBool(DirectFunctionCall2(numeric_ge, number, lowest)) ||
-		!DatumGetBool(DirectFunctionCall2(numeric_le, number, highest)) ||
-		!DatumGetBool(DirectFunctionCall2(numeric_eq, number,
-										  DirectFunctionCall2(numeric_trunc, number,
-															  Int32GetDatum(0)))))
-		return false;
-	*whole = DatumGetInt64(DirectFunctionCall1(numeric_int8, number));
-	return true;
-}
-
+/* Is a number equal to a bigint?  Then it is in *whole. */
 static bool
 FloatIsBigint(float8 number, int64 *whole)
 {
@@ -107,7 +87,7 @@ HashForShard(ShardCall *call, Datum key)
 	switch (call->base)
 	{
 		case NUMERICOID:
-			if (NumericIsBigint(key, &whole))
+			if (BloomNumericIsInt8(key, &whole))
 				return BloomHashInt64(whole, SHARD_SEED);
 			break;
 		case FLOAT4OID:

@@ -3,16 +3,16 @@
  * key/container.c
  *		The canonical bytes of keys that are made of other values.
  *
- * One walker appends to one buffer.  A value inside of another is an item: 4
- * bytes that say how many bytes it has, or ffffffff for null, and its own
- * canonical bytes.  So no two different values have the same bytes.
+ * One walker appends to one buffer.  A value inside another is an item: its
+ * length in 4 bytes, or ffffffff for null, and its own canonical bytes.  So no
+ * two different values have the same bytes.
  *
  *		array		4 bytes number of dimensions; of each, 4 bytes length
  *					and 4 bytes lower bound; the elements, each an item
  *		composite	4 bytes number of columns; the columns, each an item
- *		range		1 byte flags: 1 empty, 2 lower bound belongs to it, 4
- *					upper bound does, 8 no lower bound, 16 no upper one; the
- *					bounds that there are, each an item
+ *		range		1 byte flags: 1 empty, 2 lower bound inclusive, 4 upper
+ *					bound inclusive, 8 no lower bound, 16 no upper bound; the
+ *					finite bounds, each an item
  *		multirange	4 bytes number of ranges; the ranges, each an item
  *		jsonb		1 byte tag, and by it
  *					0 null, 1 false, 2 true
@@ -32,7 +32,7 @@
  *
  * Equality is that of the type: arrays with different lower bounds differ,
  * 1.0 and 1.00 in jsonb do not, and the weights of a tsquery do not count.
- * Columns that were dropped are not there.
+ * Dropped columns are left out.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -103,22 +103,22 @@ AppendItem(BloomHasher *hasher, Datum value, StringInfo buf)
  *
  * The members of a jsonb object and the lexemes of a tsvector are stored in
  * the order of their bytes in the database's encoding.  Where that is not
- * UTF-8, they are put in the order of their bytes in UTF-8, as the same value
- * is stored in other databases.
+ * UTF-8, they are sorted by their bytes in UTF-8, as other databases store the
+ * same value.
  * ----------------------------------------------------------------
  */
 
 /* A part of the buffer that begins with an item, by which it is ordered */
-typedef struct Part
+typedef struct SortedPart
 {
 	const char *start;
 	Size		size;
 	const char *name;
 	Size		name_len;
-} Part;
+} SortedPart;
 
 static int
-CompareNames(const Part *a, const Part *b)
+CompareNames(const SortedPart *a, const SortedPart *b)
 {
 	return memcmp(a->name, b->name, Min(a->name_len, b->name_len));
 }
@@ -126,8 +126,8 @@ CompareNames(const Part *a, const Part *b)
 static int
 CompareLengthFirst(const void *a, const void *b)
 {
-	const Part *left = (const Part *) a;
-	const Part *right = (const Part *) b;
+	const SortedPart *left = (const SortedPart *) a;
+	const SortedPart *right = (const SortedPart *) b;
 
 	if (left->name_len != right->name_len)
 		return left->name_len < right->name_len ? -1 : 1;
@@ -137,8 +137,8 @@ CompareLengthFirst(const void *a, const void *b)
 static int
 CompareBytesFirst(const void *a, const void *b)
 {
-	const Part *left = (const Part *) a;
-	const Part *right = (const Part *) b;
+	const SortedPart *left = (const SortedPart *) a;
+	const SortedPart *right = (const SortedPart *) b;
 	int			order = CompareNames(left, right);
 
 	if (order != 0)
@@ -147,17 +147,17 @@ CompareBytesFirst(const void *a, const void *b)
 		left->name_len > right->name_len;
 }
 
-/* The names of parts, where they start, and one end for all. */
-typedef struct Parts
+/* Where the parts of a value begin in the buffer */
+typedef struct PartList
 {
 	int			nparts;
 	int		   *starts;			/* NULL, if they are in order already */
-} Parts;
+} PartList;
 
-static Parts
+static PartList
 BeginParts(int nparts)
 {
-	Parts		parts = {0};
+	PartList	parts = {0};
 
 	if (nparts > 1 && BloomTextNeedsConversion())
 		parts.starts = palloc(nparts * sizeof(int));
@@ -165,20 +165,20 @@ BeginParts(int nparts)
 }
 
 static void
-NotePart(Parts *parts, StringInfo buf)
+AddPart(PartList *parts, StringInfo buf)
 {
 	if (parts->starts != NULL)
 		parts->starts[parts->nparts++] = buf->len;
 }
 
 static void
-SortParts(Parts *parts, StringInfo buf,
+SortParts(PartList *parts, StringInfo buf,
 		  int (*compare) (const void *, const void *))
 {
 	int			start;
 	int			size;
 	char	   *copy;
-	Part	   *sorted;
+	SortedPart *sorted;
 
 	if (parts->starts == NULL)
 		return;
@@ -186,7 +186,7 @@ SortParts(Parts *parts, StringInfo buf,
 	size = buf->len - start;
 	copy = palloc(size);
 	memcpy(copy, buf->data + start, size);
-	sorted = palloc(parts->nparts * sizeof(Part));
+	sorted = palloc(parts->nparts * sizeof(SortedPart));
 	for (int i = 0; i < parts->nparts; i++)
 	{
 		int			end = i + 1 < parts->nparts ? parts->starts[i + 1] : buf->len;
@@ -196,7 +196,7 @@ SortParts(Parts *parts, StringInfo buf,
 		sorted[i].name = sorted[i].start + 4;
 		sorted[i].name_len = BloomGet32(sorted[i].start);
 	}
-	qsort(sorted, parts->nparts, sizeof(Part), compare);
+	qsort(sorted, parts->nparts, sizeof(SortedPart), compare);
 
 	buf->len = start;
 	for (int i = 0; i < parts->nparts; i++)
@@ -268,7 +268,7 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 	JsonbIterator *it = JsonbIteratorInit(container);
 	JsonbIteratorToken token;
 	JsonbValue	value;
-	Parts		members = {0};
+	PartList	members = {0};
 
 	check_stack_depth();
 	if (!JsonContainerIsScalar(container))
@@ -283,7 +283,7 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 	{
 		if (token == WJB_KEY)
 		{
-			NotePart(&members, buf);
+			AddPart(&members, buf);
 			AppendTextAsItem(buf, value.val.string.val, value.val.string.len);
 		}
 		else if (token == WJB_VALUE || token == WJB_ELEM)
@@ -312,7 +312,7 @@ AppendTsVector(Datum key, StringInfo buf)
 {
 	TSVector	vector = DatumGetTSVector(key);
 	WordEntry  *entries = ARRPTR(vector);
-	Parts		lexemes = BeginParts(vector->size);
+	PartList	lexemes = BeginParts(vector->size);
 
 	Append32(buf, vector->size);
 	for (int i = 0; i < vector->size; i++)
@@ -321,7 +321,7 @@ AppendTsVector(Datum key, StringInfo buf)
 		WordEntryPos *positions = POSDATAPTR(vector, &entries[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		NotePart(&lexemes, buf);
+		AddPart(&lexemes, buf);
 		AppendTextAsItem(buf, STRPTR(vector) + entries[i].pos, entries[i].len);
 		Append16(buf, npositions);
 		for (int j = 0; j < npositions; j++)
@@ -367,7 +367,7 @@ AppendTsQuery(Datum key, StringInfo buf)
  */
 
 /*
- * Rows in one array have one key type.
+ * An error if the rows of one array have different key types.
  */
 static void
 CheckElementName(BloomHasher *element, char **first)
@@ -379,9 +379,9 @@ CheckElementName(BloomHasher *element, char **first)
 	else if (strcmp(*first, element->name) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("rows of types %s and %s are in one array that is a key",
-						BloomNameForPeople(*first),
-						BloomNameForPeople(element->name)),
+				 errmsg("array key contains rows of different types: %s and %s",
+						BloomNameInServerEncoding(*first),
+						BloomNameInServerEncoding(element->name)),
 				 errhint("Cast the columns, so that all rows have the same types.")));
 }
 
@@ -402,7 +402,7 @@ AppendArray(BloomHasher *hasher, Datum key, StringInfo buf)
 		Append32(buf, AARR_LBOUND(array)[i]);
 	}
 
-	if (element->has_rows)
+	if (element->key_type_varies)
 		BloomForgetRowTypes(element);
 	BloomArrayBegin(&it, array, element->typlen, element->typbyval,
 					element->typalign);
@@ -419,7 +419,7 @@ AppendArray(BloomHasher *hasher, Datum key, StringInfo buf)
 			continue;
 		}
 		AppendItem(element, value, buf);
-		if (element->has_rows)
+		if (element->key_type_varies)
 			CheckElementName(element, &first_name);
 	}
 	if (first_name != NULL)
@@ -507,7 +507,7 @@ AppendRow(BloomHasher *hasher, Datum key, StringInfo buf)
 		else
 		{
 			Append32(buf, NULL_ITEM);
-			if (column->has_rows)
+			if (column->key_type_varies)
 				BloomForgetRowTypes(column);
 		}
 	}
@@ -525,7 +525,7 @@ BloomAppendKey(BloomHasher *hasher, Datum key, StringInfo buf)
 {
 	BloomBytes	bytes;
 
-	switch (hasher->kind)
+	switch (hasher->encoding)
 	{
 		case BLOOM_KEY_ARRAY:
 			check_stack_depth();

@@ -3,28 +3,25 @@
  * key/hash.c
  *		From a key, which is a Datum of some type, to its 64-bit hash.
  *
- * A key is reduced to canonical bytes, such that keys that are equal by their
- * types' operators have the same bytes, and others have not.  These are hashed
- * by XXH3 with the filter's seed.  For built-in types we write the bytes
- * ourselves, and promise never to change them (docs/format.md): stored filters
- * depend on it.  The server's own hash functions make no such promise, and
- * some of them keep 32 bits only.
+ * - Keys that are equal by their type's "=" have the same canonical bytes, and
+ *	 others have different ones.
+ *
+ * - The hash is XXH3 of these bytes, with the filter's seed.  Zero is replaced
+ *	 by one, so that it can mean "no hash".
+ *
+ * - The bytes of built-in types never change (docs/format.md): stored filters
+ *	 depend on them.  The server's own hash functions make no such promise, and
+ *	 some keep only 32 bits.
+ *
+ * - Numbers of different types meet as with SQL's "=".  An integer becomes a
+ *	 numeric or a float where the filter has those, and a numeric a float.  In
+ *	 the other direction, a numeric can be tested but not added: if it is whole
+ *	 and in range it is looked for as an integer, otherwise it is certainly
+ *	 absent.
  *
  *		key/scalar.c		the bytes of a number, a text, ...
- *		key/container.c	of arrays, ranges, rows, jsonb, ...
- *		key/hasher.c			how a type is hashed, and what filters
- *								remember of it
- *
- * A hash of zero is replaced by one, so that zero can mean "no hash".
- *
- * Numbers
- * -------
- *
- * Numbers of different types meet as they do with SQL's "=": where the filter
- * has numerics or floats, an integer is taken as one of these, and so is a
- * numeric where it has floats.  In the other direction, a numeric is tested
- * against integers by its value, if it is whole and in range, and otherwise
- * is certainly not one of them.
+ *		key/container.c		of arrays, ranges, rows, jsonb, ...
+ *		key/hasher.c		how a type is hashed, and its key type
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -51,19 +48,18 @@
  */
 
 /*
- * BloomTypeTakenForText
- *		The type of a key that the parser has made a text, or InvalidOid.
+ * BloomImplicitTextCastFrom
+ *		The type of a key that the parser has cast to text, or InvalidOid.
  *
- * A type of an extension that has an implicit cast to text, such as citext,
- * goes to an aggregate for text keys, since that wins over one for any type.
- * But such a type can have an equality of its own, so that equal keys are
- * different texts.
+ * An extension's type with an implicit cast to text, such as citext, selects
+ * an aggregate for text keys rather than that for any type.  But it can have
+ * an equality of its own, so that equal keys are different texts.
  *
- * This cannot be seen any more where the planner has made a constant of the
- * key, or where the cast was printed and parsed again, as in a view.
+ * XXX The cast is not found after constant folding, nor where it was printed
+ * and parsed again, as in a view.
  */
 Oid
-BloomTypeTakenForText(const Node *key)
+BloomImplicitTextCastFrom(const Node *key)
 {
 	const Node *before = NULL;
 	Oid			type;
@@ -87,8 +83,8 @@ BloomTypeTakenForText(const Node *key)
 
 /*
  * BloomMakeCallSite
- *		What a function call keeps between the rows, in fn_extra: a struct of
- *		this size that begins with the hasher of the keys in an argument.
+ *		Make what a call keeps between rows, in fn_extra: a struct of this size
+ *		that begins with the hasher of the keys in an argument.
  *
  * The rest of it is zero.
  */
@@ -154,11 +150,11 @@ BloomHashVarlena(Datum key, uint64 seed)
 static inline bool
 TextIsCanonical(void)
 {
-	static enum {UNKNOWN, YES, NO} known = UNKNOWN;
+	static int	known = -1;
 
-	if (unlikely(known == UNKNOWN))
-		known = BloomTextNeedsConversion() ? NO : YES;
-	return known == YES;
+	if (unlikely(known < 0))
+		known = !BloomTextNeedsConversion();
+	return known != 0;
 }
 
 /*
@@ -226,30 +222,24 @@ HashContainer(BloomHasher *hasher, Datum key, uint64 seed)
 
 /*
  * BloomHashOther
- *		Hash a key of any type.
+ *		Hash a key of any type that BloomHashDatum does not hash inline.
  */
 uint64
 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed)
 {
 	BloomBytes	bytes;
 
-	switch (hasher->kind)
+	switch (hasher->encoding)
 	{
 			/* the lengths of these are known to the compiler */
 		case BLOOM_KEY_INT2:
 			return BloomHashInt64(DatumGetInt16(key), seed);
-		case BLOOM_KEY_INT4:
-			return BloomHashInt64(DatumGetInt32(key), seed);
-		case BLOOM_KEY_INT8:
-			return BloomHashInt64(DatumGetInt64(key), seed);
 		case BLOOM_KEY_FLOAT4:
 			return BloomHashFloat64(DatumGetFloat4(key), seed);
 		case BLOOM_KEY_FLOAT8:
 			return BloomHashFloat64(DatumGetFloat8(key), seed);
 		case BLOOM_KEY_4BYTES:
 			return BloomHashInt32(DatumGetInt32(key), seed);
-		case BLOOM_KEY_UUID:
-			return BloomHashUuid(DatumGetPointer(key), seed);
 		case BLOOM_KEY_TEXT:
 			return BloomHashText(key, seed);
 		case BLOOM_KEY_BYTEA:
@@ -257,7 +247,7 @@ BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed)
 		default:
 			break;
 	}
-	if (!BloomKindIsScalar(hasher->kind))
+	if (!BloomEncodingIsScalar(hasher->encoding))
 		return HashContainer(hasher, key, seed);
 	BloomScalarBytes(hasher, key, &bytes);
 	return HashAndFree(&bytes, seed);
@@ -278,7 +268,7 @@ IsNumber(const BloomKeyType *key_type)
 static int64
 IntegerOf(const BloomHasher *hasher, Datum key)
 {
-	switch (hasher->kind)
+	switch (hasher->encoding)
 	{
 		case BLOOM_KEY_INT2:
 			return DatumGetInt16(key);
@@ -290,38 +280,44 @@ IntegerOf(const BloomHasher *hasher, Datum key)
 }
 
 /*
- * Is the numeric of these canonical bytes an int8?  Then it is stored.
+ * BloomNumericIsInt8
+ *		Is a numeric equal to an int8?  Then it is stored.
  */
-static bool
-NumericIsInteger(const BloomBytes *bytes, int64 *integer)
+bool
+BloomNumericIsInt8(Datum key, int64 *integer)
 {
-	int			ndigits = (int) bytes->len / 2 - 2;
-	int			weight = (int16) BloomGet16(bytes->data);
-	uint16		sign = BloomGet16(bytes->data + 2);
+	BloomBytes	bytes = {0};
+	int			ndigits;
+	int			weight;
+	uint16		sign;
 	int64		value = 0;
+	bool		fits;
 
-	if (sign > BLOOM_NUMERIC_NEGATIVE || ndigits > weight + 1)
-		return false;
-	for (int i = 0; i <= weight; i++)
+	BloomNumericBytes(key, &bytes);
+	ndigits = (int) bytes.len / 2 - 2;
+	weight = (int16) BloomGet16(bytes.data);
+	sign = BloomGet16(bytes.data + 2);
+	fits = sign <= BLOOM_NUMERIC_NEGATIVE && ndigits <= weight + 1;
+	for (int i = 0; fits && i <= weight; i++)
 	{
-		int			digit = i < ndigits ? BloomGet16(bytes->data + 4 + 2 * i) : 0;
+		int			digit = i < ndigits ? BloomGet16(bytes.data + 4 + 2 * i) : 0;
 
-		/* negative numbers reach further */
-		if (pg_mul_s64_overflow(value, 10000, &value) ||
-			pg_sub_s64_overflow(value, digit, &value))
-			return false;
+		/* the negative numbers reach further */
+		fits = !pg_mul_s64_overflow(value, 10000, &value) &&
+			!pg_sub_s64_overflow(value, digit, &value);
 	}
-	if (sign == BLOOM_NUMERIC_NEGATIVE)
-		*integer = value;
-	else if (value == PG_INT64_MIN)
-		return false;
-	else
-		*integer = -value;
-	return true;
+	BloomFreeBytes(&bytes);
+	if (sign != BLOOM_NUMERIC_NEGATIVE)
+	{
+		fits = fits && value != PG_INT64_MIN;
+		value = fits ? -value : 0;
+	}
+	*integer = value;
+	return fits;
 }
 
 /*
- * Hash a number for a filter with numbers of another type.  False, if these
+ * Hash a number for a filter with numbers of another type.  False if the two
  * do not meet.
  */
 static bool
@@ -343,7 +339,7 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
 	if (hasher->key_type.id == NUMERICOID && has == FLOAT8OID)
 	{
 		PGFunction	convert = use == BLOOM_TO_ADD ? numeric_float8 :
-			numeric_float8_no_overflow;
+		numeric_float8_no_overflow;
 
 		*hash = BloomHashFloat64(DatumGetFloat8(DirectFunctionCall1(convert, key)),
 								 seed);
@@ -351,14 +347,10 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
 	}
 	if (hasher->key_type.id == NUMERICOID && use == BLOOM_TO_TEST)
 	{
-		BloomBytes	bytes;
-		int64		value = 0;
+		int64		value;
 
-		bytes.copy = NULL;
-		BloomNumericBytes(key, &bytes);
-		*hash = NumericIsInteger(&bytes, &value) ?
+		*hash = BloomNumericIsInt8(key, &value) ?
 			BloomHashInt64(value, seed) : 0;
-		BloomFreeBytes(&bytes);
 		return true;
 	}
 	return false;
@@ -366,7 +358,7 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
 
 /*
  * BloomHashKeyAs
- *		What BloomHashKey does, for keys that are to have this key type.
+ *		BloomHashKey for a holder whose keys have this key type.
  */
 uint64
 BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
@@ -374,8 +366,8 @@ BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
 {
 	uint64		hash = 0;
 
-	/* the type of a row is not known before */
-	if (hasher->has_rows || has->id == 0)
+	/* the type of a row is known only afterwards */
+	if (hasher->key_type_varies || has->id == 0)
 	{
 		hash = BloomHashDatum(hasher, key, seed);
 		if (has->id == 0 || BloomSameKeyType(has, &hasher->key_type))
@@ -397,10 +389,10 @@ BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
 
 /*
  * BloomHashArray
- *		Hash the elements of an array, to be keys of this key type, or of one
- *		that they bring.
+ *		Hash the elements of an array, as keys of this key type; of that of the
+ *		first element if there is none.
  *
- * An array without elements that count is of any type.
+ * An array without elements, or with nulls only, is of any type.
  */
 BloomArrayKeys
 BloomHashArray(BloomHasher *hasher, ArrayType *array, BloomHolder holder,

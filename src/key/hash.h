@@ -19,7 +19,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* What a key is hashed for.  A key to be tested may also be "certainly not". */
+/* What a key is hashed for.  A key to test may be known to be absent. */
 typedef enum BloomUse
 {
 	BLOOM_TO_ADD,
@@ -30,14 +30,14 @@ typedef enum BloomUse
 typedef struct BloomArrayKeys
 {
 	Oid			element;
-	BloomKeyType key_type;		/* as which they were hashed, if there are any */
+	BloomKeyType key_type;		/* that they were hashed as, if there are any */
 	Datum	   *keys;
 	uint64	   *hashes;
 	uint64		nkeys;
 	bool		has_nulls;		/* were there others? */
 } BloomArrayKeys;
 
-extern Oid	BloomTypeTakenForText(const Node *key);
+extern Oid	BloomImplicitTextCastFrom(const Node *key);
 extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array,
 							   Size size);
 extern uint64 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed);
@@ -55,8 +55,9 @@ extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
 extern uint64 BloomHashVarlena(Datum key, uint64 seed);
 extern uint64 BloomHashText(Datum key, uint64 seed);
 extern uint64 BloomHashNumeric(Datum key, uint64 seed);
+extern bool BloomNumericIsInt8(Datum key, int64 *integer);
 
-/* Zero is kept for "no hash". */
+/* Zero means "no hash". */
 static inline uint64
 BloomHashNotZero(XXH64_hash_t hash)
 {
@@ -64,8 +65,8 @@ BloomHashNotZero(XXH64_hash_t hash)
 }
 
 /*
- * The canonical bytes of fixed length, hashed.  The compiler reduces each to
- * a few instructions.
+ * Hashes of canonical bytes of a fixed length.  The compiler reduces each to a
+ * few instructions.
  */
 static inline uint64
 BloomHashInt64(int64 value, uint64 seed)
@@ -101,14 +102,14 @@ BloomHashFloat64(float8 value, uint64 seed)
 
 /*
  * BloomHashDatum
- *		Hash a key, without a call for the commonest types.
+ *		Hash a key, without a call for the most common types.
  *
  * Afterwards, the hasher's key type is that of this key.
  */
 static pg_attribute_always_inline uint64
 BloomHashDatum(BloomHasher *hasher, Datum key, uint64 seed)
 {
-	switch (hasher->kind)
+	switch (hasher->encoding)
 	{
 		case BLOOM_KEY_INT4:
 			return BloomHashInt64(DatumGetInt32(key), seed);
@@ -123,11 +124,11 @@ BloomHashDatum(BloomHasher *hasher, Datum key, uint64 seed)
 
 /*
  * BloomHashKey
- *		Hash a key for a filter that it is added to, or tested against.
+ *		Hash a key to add to a filter, or to test.
  *
- * An error, if the filter has keys of another type, unless those are numbers
- * and the key is one that can be equal to one of them.  Zero: the key is
- * certainly not in the filter, since none of its type is equal to it.
+ * An error if the filter has keys of another type, unless both are numbers that
+ * meet.  Zero if no key of the filter's type is equal to this one, so that it
+ * is certainly absent.
  */
 static pg_attribute_always_inline uint64
 BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
@@ -144,9 +145,9 @@ BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
 
 /*
  * BloomInsistOnOneType
- *		From now on, an error if a key has another type than the one before.
+ *		From now on, it is an error if a key has another type than the last one.
  *
- * For a call that keeps hashes of its keys without a key type.  Only the types
+ * For calls that keep hashes of their keys without a key type.  Only the types
  * of rows can differ.
  */
 static inline void

@@ -1,19 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * key/hasher.c
- *		From a type to how keys of it are hashed, and to the key type that
- *		filters remember.
+ *		From a type to how keys of it are hashed, and to their key type.
  *
- * Key types
- * ---------
+ * - Values of one key type can be in one filter, and equal ones have the same
+ *	 canonical bytes.
  *
- * Two values can be in one filter if their key types are the same, and then
- * equal values have the same canonical bytes.
+ * - The key type of a scalar is the OID of a built-in type, one for all types
+ *	 that are compared with each other: int8 for integers, text for text,
+ *	 varchar, name and char(n), float8 for floats, oid for its aliases.
  *
- * The key type of most scalars is the OID of a built-in type, one for all
- * types whose values are compared with each other: int8 for all integers,
- * text for text, varchar, name and char(n), float8 for floats, oid for its
- * aliases.  All others have a name, the same in every database:
+ * - All others have a name, the same in every database:
  *
  *		int8[]					an array, by the key type of its elements
  *		(int8,text)				a composite, by its columns
@@ -23,17 +20,13 @@
  *		citext					a type of an extension
  *		text collate "und"		text under a nondeterministic collation
  *
- * Names of types and collations have no schema.  They are quoted where they
- * are not of lower-case letters, digits and underscores, or are those of a
- * scalar above.  A domain is its base type.
+ * - Names of types and collations have no schema.  They are quoted if they have
+ *	 other characters than lower-case letters, digits and underscores, or are
+ *	 the name of a scalar.  A domain is its base type.
  *
- * Rows
- * ----
- *
- * The columns of an anonymous row are known only by the value.  So a hasher
- * of rows finds them out again when a value has another row type than the one
- * before, and its key type is that of the last value.  The same goes for a
- * named composite type that is altered.
+ * - The columns of an anonymous row are known only from the value, and those of
+ *	 a named type can be altered.  So the key type of rows is that of the last
+ *	 value, and may change with the next one.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -60,15 +53,15 @@
  * ----------------------------------------------------------------
  */
 
-typedef struct Scalar
+typedef struct ScalarType
 {
 	Oid			type;
 	Oid			key_type;
-	BloomKeyKind kind;
+	BloomEncoding encoding;
 	const char *name;			/* of the key type */
-} Scalar;
+} ScalarType;
 
-static const Scalar scalars[] = {
+static const ScalarType scalars[] = {
 	{INT2OID, INT8OID, BLOOM_KEY_INT2, "int8"},
 	{INT4OID, INT8OID, BLOOM_KEY_INT4, "int8"},
 	{INT8OID, INT8OID, BLOOM_KEY_INT8, "int8"},
@@ -110,8 +103,8 @@ static const Scalar scalars[] = {
 	{ACLITEMOID, ACLITEMOID, BLOOM_KEY_ACLITEM, "aclitem"},
 };
 
-/* NULL, if the type is none of them. */
-static const Scalar *
+/* NULL if the type is none of them. */
+static const ScalarType *
 FindScalar(Oid type)
 {
 	for (int i = 0; i < (int) lengthof(scalars); i++)
@@ -162,7 +155,7 @@ AppendName(StringInfo out, const char *server_name)
 	appendStringInfoChar(out, '"');
 }
 
-/* The name of a type, after a word that says what it is. */
+/* The name of a type, after a word for its kind. */
 static char *
 NameOfType(const char *word, Oid type)
 {
@@ -222,7 +215,7 @@ NameOfRow(const BloomHasher *hasher)
 
 /*
  * BloomRefreshName
- *		Compose the name again, after a row type in it has changed.
+ *		Compose the name anew after a row type in it has changed.
  */
 void
 BloomRefreshName(BloomHasher *hasher)
@@ -230,10 +223,10 @@ BloomRefreshName(BloomHasher *hasher)
 	MemoryContext oldcontext;
 	char	   *old = hasher->row_name;
 
-	if (!hasher->has_rows)
+	if (!hasher->key_type_varies)
 		return;
 	check_stack_depth();
-	if (hasher->kind == BLOOM_KEY_ARRAY)
+	if (hasher->encoding == BLOOM_KEY_ARRAY)
 		BloomRefreshName(hasher->element);
 	else if (hasher->tupdesc != NULL)
 	{
@@ -242,7 +235,7 @@ BloomRefreshName(BloomHasher *hasher)
 	}
 
 	oldcontext = MemoryContextSwitchTo(hasher->context);
-	if (hasher->kind == BLOOM_KEY_ARRAY)
+	if (hasher->encoding == BLOOM_KEY_ARRAY)
 		hasher->row_name = psprintf("%s[]", hasher->element->name);
 	else
 		hasher->row_name = NameOfRow(hasher);
@@ -254,7 +247,7 @@ BloomRefreshName(BloomHasher *hasher)
 
 /*
  * BloomRefreshKeyType
- *		The key type of a hasher of whole keys, by its name.
+ *		Make the key type of a hasher of whole keys from its name.
  */
 void
 BloomRefreshKeyType(BloomHasher *hasher)
@@ -271,7 +264,7 @@ BloomRefreshKeyType(BloomHasher *hasher)
 	if (hasher->one_type && !BloomSameKeyType(&old, &hasher->key_type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("rows of types %s and %s are keys of one call",
+				 errmsg("keys have different row types: %s and %s",
 						BloomKeyTypeName(&old),
 						BloomKeyTypeName(&hasher->key_type)),
 				 errhint("Cast the columns, so that all rows have the same types.")));
@@ -284,27 +277,27 @@ BloomRefreshKeyType(BloomHasher *hasher)
  */
 
 /* Why there is no hasher */
-typedef struct Obstacle
+typedef struct HashFailure
 {
-	Oid			type;			/* that has no equality we know */
-	bool		no_collation;	/* or whose collation is not known */
-} Obstacle;
+	Oid			type;			/* without a hash function */
+	bool		no_collation;	/* no: its collation is not known */
+} HashFailure;
 
 static bool InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type,
-					   Oid collation, Obstacle *obstacle);
-static void ReportObstacle(const Obstacle *obstacle);
+					   Oid collation, HashFailure *failure);
+static void ReportFailure(const HashFailure *failure);
 
 /*
- * Take the columns of a row type.  False, if one cannot be hashed.
+ * Set the columns of a row type.  False if one cannot be hashed.
  */
 static bool
 SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
-		   Obstacle *obstacle)
+		   HashFailure *failure)
 {
 	MemoryContext oldcontext;
 	TupleDesc	tupdesc;
 
-	/* an error on the way leaves a hasher that has no row type */
+	/* after an error on the way, the hasher has no row type */
 	hasher->row_type = InvalidOid;
 	hasher->tupdesc = NULL;
 	hasher->root->is_stale = true;
@@ -325,7 +318,7 @@ SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
 
 		if (!column->attisdropped &&
 			!InitHasher(&hasher->columns[i], hasher->root, column->atttypid,
-						column->attcollation, obstacle))
+						column->attcollation, failure))
 		{
 			MemoryContextSwitchTo(oldcontext);
 			return false;
@@ -348,32 +341,32 @@ SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
 
 /*
  * BloomSetRowType
- *		Be ready for a row of this type.
+ *		Prepare for a row of this type.
  */
 void
 BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod)
 {
-	Obstacle	obstacle = {0};
+	HashFailure failure = {0};
 
 	if (likely(hasher->row_type == row_type && hasher->row_typmod == typmod &&
 			   (hasher->typentry == NULL ||
 				hasher->typentry->tupDesc_identifier == hasher->row_identifier)))
 		return;
-	if (!SetColumns(hasher, row_type, typmod, &obstacle))
-		ReportObstacle(&obstacle);
+	if (!SetColumns(hasher, row_type, typmod, &failure))
+		ReportFailure(&failure);
 }
 
 /*
  * BloomForgetRowTypes
- *		Forget the row types of the values before, where there is no value now
- *		that could say one.
+ *		Forget the row types of earlier values, for an array or a null that
+ *		determines none.
  */
 void
 BloomForgetRowTypes(BloomHasher *hasher)
 {
-	if (hasher->kind == BLOOM_KEY_ARRAY)
+	if (hasher->encoding == BLOOM_KEY_ARRAY)
 		BloomForgetRowTypes(hasher->element);
-	else if (hasher->kind == BLOOM_KEY_ROW && hasher->base == RECORDOID &&
+	else if (hasher->encoding == BLOOM_KEY_ROW && hasher->base == RECORDOID &&
 			 hasher->tupdesc != NULL)
 	{
 		hasher->row_type = InvalidOid;
@@ -389,10 +382,10 @@ BloomForgetRowTypes(BloomHasher *hasher)
 
 /* Are these strings, which compare by a collation? */
 static bool
-KindIsText(BloomKeyKind kind)
+EncodingIsText(BloomEncoding encoding)
 {
-	return kind == BLOOM_KEY_TEXT || kind == BLOOM_KEY_BPCHAR ||
-		kind == BLOOM_KEY_NAME;
+	return encoding == BLOOM_KEY_TEXT || encoding == BLOOM_KEY_BPCHAR ||
+		encoding == BLOOM_KEY_NAME;
 }
 
 /* Is equality under this collation equality of bytes? */
@@ -404,7 +397,7 @@ CollationIsDeterministic(Oid collation)
 		get_collation_isdeterministic(collation);
 }
 
-/* An error, if it is not known which collation says what is equal. */
+/* An error if the collation that determines equality is not known. */
 static void
 CheckCollation(Oid collation)
 {
@@ -417,8 +410,8 @@ CheckCollation(Oid collation)
 
 /*
  * BloomTextIsKeyType
- *		Do text keys under this collation have the key type text?  If not,
- *		their collation's own hash function is to be called.
+ *		Do text keys under this collation have the key type text?  If not, they
+ *		are hashed by their collation.
  */
 bool
 BloomTextIsKeyType(Oid collation)
@@ -428,38 +421,38 @@ BloomTextIsKeyType(Oid collation)
 }
 
 static void
-ReportObstacle(const Obstacle *obstacle)
+ReportFailure(const HashFailure *failure)
 {
 	BloomKind	kind;
 
-	if (obstacle->no_collation)
+	if (failure->no_collation)
 		CheckCollation(InvalidOid);
-	if (BloomIsFilterType(obstacle->type, &kind) && kind == BLOOM_COUNTING)
+	if (BloomIsFilterType(failure->type, &kind) && kind == BLOOM_COUNTING)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("a counting Bloom filter is not a key"),
+				 errmsg("cannot use a counting Bloom filter as a key"),
 				 errhint("To compare two filters, use bloom_superset(filter::bloom, filter::bloom); to merge filters, use counting_bloom_sum_agg(filter).")));
-	if (BloomIsFilterType(obstacle->type, &kind))
+	if (BloomIsFilterType(failure->type, &kind))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("a Bloom filter is not a key"),
+				 errmsg("cannot use a Bloom filter as a key"),
 				 errhint("To compare two filters, use bloom_superset(filter, filter); to merge filters, use bloom_union_agg(filter).")));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
 			 errmsg("could not identify an extended hash function for type %s",
-					format_type_be(obstacle->type)),
+					format_type_be(failure->type)),
 			 errdetail("A Bloom filter holds hashes of its keys."),
 			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
 }
 
 /*
- * A type that has no canonical bytes of its own: those of a built-in type that
- * has its equality, or else the result of its hash function.
+ * A type without canonical bytes of its own: it has those of a built-in type
+ * whose operator class it uses, or else the result of its hash function.
  */
 static bool
-InitByOperatorClass(BloomHasher *hasher, Obstacle *obstacle)
+InitByOperatorClass(BloomHasher *hasher, HashFailure *failure)
 {
-	const Scalar *scalar;
+	const ScalarType *scalar;
 	BloomKind	kind;
 
 	hasher->typentry = lookup_type_cache(hasher->base,
@@ -473,17 +466,17 @@ InitByOperatorClass(BloomHasher *hasher, Obstacle *obstacle)
 	if (scalar != NULL)
 	{
 		hasher->base = scalar->type;
-		hasher->kind = scalar->kind;
+		hasher->encoding = scalar->encoding;
 		hasher->name = scalar->name;
 		return true;
 	}
 	if (!OidIsValid(hasher->typentry->hash_extended_proc) ||
 		BloomIsFilterType(hasher->base, &kind))
 	{
-		obstacle->type = hasher->base;
+		failure->type = hasher->base;
 		return false;
 	}
-	hasher->kind = BLOOM_KEY_HASHED;
+	hasher->encoding = BLOOM_KEY_HASHED;
 	hasher->name = NameOfType("", hasher->base);
 	if (OidIsValid(hasher->collation) &&
 		!CollationIsDeterministic(hasher->collation))
@@ -492,23 +485,23 @@ InitByOperatorClass(BloomHasher *hasher, Obstacle *obstacle)
 }
 
 static BloomHasher *
-MakeElement(BloomHasher *hasher, Oid type, Oid collation, Obstacle *obstacle)
+MakeElement(BloomHasher *hasher, Oid type, Oid collation, HashFailure *failure)
 {
 	hasher->element = palloc0(sizeof(BloomHasher));
 	return InitHasher(hasher->element, hasher->root, type, collation,
-					  obstacle) ? hasher->element : NULL;
+					  failure) ? hasher->element : NULL;
 }
 
 /*
- * Find out how values of a type are hashed.  False, if there is no way.
+ * Determine how values of a type are hashed.  False if they cannot be.
  *
- * What it needs is in the current context.
+ * Allocates in the current context.
  */
 static bool
 InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
-		   Obstacle *obstacle)
+		   HashFailure *failure)
 {
-	const Scalar *scalar;
+	const ScalarType *scalar;
 	Oid			element;
 
 	check_stack_depth();
@@ -522,7 +515,7 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
 						 &hasher->typalign);
 	if (!OidIsValid(collation) && type_is_collatable(hasher->base))
 	{
-		obstacle->no_collation = true;
+		failure->no_collation = true;
 		return false;
 	}
 
@@ -530,22 +523,22 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
 	scalar = FindScalar(hasher->base);
 	if (scalar != NULL)
 	{
-		hasher->kind = scalar->kind;
+		hasher->encoding = scalar->encoding;
 		hasher->name = scalar->name;
 	}
 	else if (OidIsValid(element))
 	{
-		hasher->kind = BLOOM_KEY_ARRAY;
-		if (!MakeElement(hasher, element, collation, obstacle))
+		hasher->encoding = BLOOM_KEY_ARRAY;
+		if (!MakeElement(hasher, element, collation, failure))
 			return false;
-		hasher->has_rows = hasher->element->has_rows;
-		if (!hasher->has_rows)
+		hasher->key_type_varies = hasher->element->key_type_varies;
+		if (!hasher->key_type_varies)
 			hasher->name = psprintf("%s[]", hasher->element->name);
 	}
 	else if (hasher->base == RECORDOID)
 	{
-		hasher->kind = BLOOM_KEY_ROW;
-		hasher->has_rows = true;
+		hasher->encoding = BLOOM_KEY_ROW;
+		hasher->key_type_varies = true;
 		hasher->name = "record";
 	}
 	else
@@ -553,53 +546,53 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
 		switch (get_typtype(hasher->base))
 		{
 			case TYPTYPE_ENUM:
-				hasher->kind = BLOOM_KEY_ENUM;
+				hasher->encoding = BLOOM_KEY_ENUM;
 				hasher->name = NameOfType("enum ", hasher->base);
 				break;
 			case TYPTYPE_RANGE:
-				hasher->kind = BLOOM_KEY_RANGE;
+				hasher->encoding = BLOOM_KEY_RANGE;
 				hasher->name = NameOfType("range ", hasher->base);
 				hasher->typentry = lookup_type_cache(hasher->base,
 													 TYPECACHE_RANGE_INFO);
 				return MakeElement(hasher,
 								   hasher->typentry->rngelemtype->type_id,
 								   hasher->typentry->rng_collation,
-								   obstacle) != NULL;
+								   failure) != NULL;
 			case TYPTYPE_MULTIRANGE:
-				hasher->kind = BLOOM_KEY_MULTIRANGE;
+				hasher->encoding = BLOOM_KEY_MULTIRANGE;
 				hasher->name = NameOfType("multirange ", hasher->base);
 				return MakeElement(hasher, BloomRangeOf(hasher->base),
-								   InvalidOid, obstacle) != NULL;
+								   InvalidOid, failure) != NULL;
 			case TYPTYPE_COMPOSITE:
-				hasher->kind = BLOOM_KEY_ROW;
-				hasher->has_rows = true;
-				return SetColumns(hasher, hasher->base, -1, obstacle);
+				hasher->encoding = BLOOM_KEY_ROW;
+				hasher->key_type_varies = true;
+				return SetColumns(hasher, hasher->base, -1, failure);
 			default:
-				if (!InitByOperatorClass(hasher, obstacle))
+				if (!InitByOperatorClass(hasher, failure))
 					return false;
 				break;
 		}
 	}
 
-	/* text, of which only the collation knows what is equal */
-	if (KindIsText(hasher->kind) && OidIsValid(collation) &&
+	/* text whose equality only the collation knows */
+	if (EncodingIsText(hasher->encoding) && OidIsValid(collation) &&
 		!CollationIsDeterministic(collation))
 	{
-		hasher->kind = BLOOM_KEY_COLLATED;
+		hasher->encoding = BLOOM_KEY_COLLATED;
 		hasher->name = WithCollation("text", collation);
 	}
 	return true;
 }
 
 static bool
-InitRoot(BloomHasher *hasher, Oid type, Oid collation, Obstacle *obstacle)
+InitRoot(BloomHasher *hasher, Oid type, Oid collation, HashFailure *failure)
 {
-	const Scalar *scalar;
+	const ScalarType *scalar;
 
-	if (!InitHasher(hasher, hasher, type, collation, obstacle))
+	if (!InitHasher(hasher, hasher, type, collation, failure))
 		return false;
 	scalar = FindScalar(hasher->base);
-	if (scalar != NULL && hasher->kind == scalar->kind)
+	if (scalar != NULL && hasher->encoding == scalar->encoding)
 		hasher->key_type = BloomBuiltinKeyType(scalar->key_type);
 	else if (hasher->base != RECORDOID)
 		BloomRefreshKeyType(hasher);
@@ -608,29 +601,29 @@ InitRoot(BloomHasher *hasher, Oid type, Oid collation, Obstacle *obstacle)
 
 /*
  * BloomHasherTryInit
- *		Find out how keys of a type are hashed.  False, if there is no way.
+ *		Determine how keys of a type are hashed.  False if they cannot be.
  *
- * The hasher may be used as long as the current memory context.
+ * The hasher lives as long as the current memory context.
  */
 bool
 BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
 {
-	Obstacle	obstacle = {0};
+	HashFailure failure = {0};
 
-	return InitRoot(hasher, type, collation, &obstacle);
+	return InitRoot(hasher, type, collation, &failure);
 }
 
 /*
  * BloomHasherInit
- *		Find out how keys of a type are hashed.  An error, if there is no way.
+ *		Determine how keys of a type are hashed.  An error if they cannot be.
  */
 void
 BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 {
-	Obstacle	obstacle = {0};
+	HashFailure failure = {0};
 
-	if (!InitRoot(hasher, type, collation, &obstacle))
-		ReportObstacle(&obstacle);
+	if (!InitRoot(hasher, type, collation, &failure))
+		ReportFailure(&failure);
 }
 
 /*

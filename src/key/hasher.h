@@ -21,7 +21,7 @@
 #include "key/key_type.h"
 
 /* How a key becomes canonical bytes */
-typedef enum BloomKeyKind
+typedef enum BloomEncoding
 {
 	BLOOM_KEY_INT2,
 	BLOOM_KEY_INT4,
@@ -56,30 +56,31 @@ typedef enum BloomKeyKind
 	BLOOM_KEY_RANGE,
 	BLOOM_KEY_MULTIRANGE,
 	BLOOM_KEY_ROW
-} BloomKeyKind;
+} BloomEncoding;
 
-#define BloomKindIsScalar(kind)		((kind) < BLOOM_KEY_JSONB)
+#define BloomEncodingIsScalar(encoding) ((encoding) < BLOOM_KEY_JSONB)
 
 /*
- * What is to be known of a type in order to hash keys of it.  There is one for
- * a call site's keys, and below it one for each type that they are made of.
+ * How keys of a type are hashed.  There is one for the keys of a call site, and
+ * below it one for each type that they are made of.
  */
 typedef struct BloomHasher
 {
 	Oid			type;			/* of the Datums */
-	BloomKeyType key_type;		/* of whole keys, as filters remember it */
-	BloomKeyKind kind;
+	BloomKeyType key_type;		/* of whole keys, as filters keep it */
+	BloomEncoding encoding;
 	Oid			base;			/* the type without its domains */
 	Oid			collation;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	bool		has_rows;		/* is the key type that of the last value? */
-	const char *name;			/* in a key type, in UTF-8 */
+	bool		key_type_varies;	/* by the value, since there are rows in
+									 * it */
+	const char *name;			/* of the key type or a part of it, in UTF-8 */
 	TypeCacheEntry *typentry;	/* of ranges, rows and BLOOM_KEY_HASHED */
 	struct BloomHasher *root;	/* that of whole keys */
 	struct BloomHasher *element;	/* of arrays, ranges and multiranges */
-	MemoryContext context;		/* that all of this is in */
+	MemoryContext context;		/* of all of this */
 
 	/* rows: the last row type */
 	Oid			row_type;
@@ -107,7 +108,7 @@ typedef struct BloomBytes
 	char		small[NAMEDATALEN]; /* room for those that are computed */
 } BloomBytes;
 
-/* The sign of a numeric: 0, this, or more for those that are no numbers */
+/* The sign of a numeric: 0, this, or more for NaN and the infinities */
 #define BLOOM_NUMERIC_NEGATIVE	0x4000
 
 /* key/hasher.c */

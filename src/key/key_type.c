@@ -69,7 +69,7 @@ BloomCopyKeyType(const BloomKeyType *key_type)
  * BloomIsFilterType
  *		Is this one of our types, or a domain over it?  Which kind of filter?
  *
- * Our types have no fixed OID, and their names and schema may be anybody's.
+ * Our types have no fixed OID, and other types can have their names.
  * But no other type has our output functions: only a superuser can make a
  * type, or a function in C.
  */
@@ -103,11 +103,11 @@ BloomIsFilterType(Oid type, BloomKind *kind)
 }
 
 /*
- * BloomNameForPeople
- *		A name of a key type in the server's encoding.
+ * BloomNameInServerEncoding
+ *		A name of a key type, for messages.
  */
 char *
-BloomNameForPeople(const char *name)
+BloomNameInServerEncoding(const char *name)
 {
 	return pg_any_to_server(pstrdup(name), strlen(name), PG_UTF8);
 }
@@ -122,8 +122,8 @@ BloomKeyTypeName(const BloomKeyType *key_type)
 	if (key_type->words == 0)
 		return format_type_extended(key_type->id, -1,
 									FORMAT_TYPE_ALLOW_INVALID);
-	return BloomNameForPeople(pnstrdup(key_type->name,
-									   (Size) key_type->words * 8));
+	return BloomNameInServerEncoding(pnstrdup(key_type->name,
+											  (Size) key_type->words * 8));
 }
 
 /* Do equal keys, and no others, stay equal by this cast? */
@@ -156,7 +156,7 @@ IsArray(const char *key_type)
 
 /*
  * BloomKeyTypeMismatch
- *		The error of a key that is of another type than the holder's keys.
+ *		The error of a key of another type than the holder's keys.
  */
 void
 BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,

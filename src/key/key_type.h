@@ -37,7 +37,7 @@ BloomBuiltinKeyType(Oid type)
 extern BloomKeyType BloomNamedKeyType(const char *name);
 extern BloomKeyType BloomCopyKeyType(const BloomKeyType *key_type);
 extern bool BloomIsFilterType(Oid type, BloomKind *kind);
-extern char *BloomNameForPeople(const char *name);
+extern char *BloomNameInServerEncoding(const char *name);
 extern char *BloomKeyTypeName(const BloomKeyType *key_type);
 extern void BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 								 const BloomKeyType *key_type);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key/scalar.c
- *		The canonical bytes of keys that are not made of other values.
+ *		The canonical bytes of keys that do not contain other values.
  *
  *		int2, int4, int8		8 bytes, a signed integer
  *		float4, float8			8 bytes, an IEEE double; -0 as 0, one NaN
@@ -64,7 +64,7 @@
  * BloomTextNeedsConversion
  *		Is text other than ASCII converted in this database?
  *
- * In SQL_ASCII it has no known encoding, and is taken as it is.
+ * In SQL_ASCII its encoding is not known, so it is left as it is.
  */
 bool
 BloomTextNeedsConversion(void)
@@ -177,8 +177,7 @@ VarbitBytes(Datum key, BloomBytes *bytes)
 }
 
 /*
- * A text under a nondeterministic collation, where only the collation knows
- * which strings are equal.
+ * A text under a nondeterministic collation, which alone knows what is equal.
  */
 static uint64
 HashCollated(const BloomHasher *hasher, Datum key)
@@ -230,7 +229,7 @@ static Size
 PutInterval(char *out, const Interval *interval)
 {
 	int64		days = (int64) interval->month * DAYS_PER_MONTH +
-		interval->day + interval->time / USECS_PER_DAY;
+	interval->day + interval->time / USECS_PER_DAY;
 	int64		usecs = interval->time % USECS_PER_DAY;
 
 	if (usecs < 0)
@@ -267,11 +266,11 @@ PutAclItem(char *out, const AclItem *item)
 	return 16;
 }
 
-/* The number of bytes that were written. */
+/* Write those of a fixed length; returns the length. */
 static Size
 PutFixed(const BloomHasher *hasher, Datum key, char *out)
 {
-	switch (hasher->kind)
+	switch (hasher->encoding)
 	{
 		case BLOOM_KEY_INT2:
 			BloomPut64(out, (uint64) (int64) DatumGetInt16(key));
@@ -326,22 +325,22 @@ PutFixed(const BloomHasher *hasher, Datum key, char *out)
 				return 8;
 			}
 		default:
-			elog(ERROR, "unrecognized key kind: %d", (int) hasher->kind);
+			elog(ERROR, "unrecognized key encoding: %d", (int) hasher->encoding);
 			return 0;
 	}
 }
 
 /*
  * BloomScalarBytes
- *		The canonical bytes of a key that is not made of others.
+ *		The canonical bytes of a key that does not contain others.
  *
- * They may be the key's own, or in memory that BloomFreeBytes gives back.
+ * They are the key's own, or in memory that BloomFreeBytes frees.
  */
 void
 BloomScalarBytes(const BloomHasher *hasher, Datum key, BloomBytes *bytes)
 {
 	bytes->copy = NULL;
-	switch (hasher->kind)
+	switch (hasher->encoding)
 	{
 		case BLOOM_KEY_UUID:
 		case BLOOM_KEY_MACADDR:
