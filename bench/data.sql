@@ -173,3 +173,22 @@ BEGIN
 	RETURN 1024 * (jsonb_path_query_first(plan::jsonb, '$.**."Peak Memory Usage"'))::bigint;
 END
 $$;
+
+-- Have the tables many and many_inline: number copies of a hundred filters for
+-- so many keys each, which a row keeps in TOAST, or in line up to 8 kB.
+CREATE FUNCTION bench_many(number bigint, capacity bigint) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS many, many_inline;
+	CREATE TABLE many (id bigint, filter bloom);
+	CREATE TABLE many_inline (LIKE many) WITH (toast_tuple_target = 8160);
+	INSERT INTO many
+	SELECT i, filter
+	FROM (SELECT n, bloom_agg(hashint8extended(n * 1000000 + i, seed), capacity, 0.01) AS filter
+		  FROM bench_settings, generate_series(1, 100) AS n, generate_series(1, capacity) AS i
+		  GROUP BY n) AS f,
+		 generate_series(1, number / 100) AS i;
+	INSERT INTO many_inline SELECT * FROM many;
+	PERFORM bench_settle('many'), bench_settle('many_inline');
+END
+$$;
