@@ -1,4 +1,4 @@
-// The address is a placeholder, until the project has one.
-module example.org/bloomtype/clients/go
+// OWNER is a placeholder, until the project has an address.
+module example.org/OWNER/bloomtype/clients/go
 
 go 1.19

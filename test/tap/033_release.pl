@@ -29,6 +29,11 @@ foreach my $file ('clients/python/pyproject.toml', 'clients/python/bloomtype.py'
 	my ($found) = slurp_file($file) =~ /^(?:__version__|version) = "([^"]+)"/m;
 	is($found, $python, "$file has it");
 }
+foreach my $file ('clients/rust/Cargo.toml', 'clients/java/pom.xml')
+{
+	my ($found) = slurp_file($file) =~ /^(?:version = "|  <version>)([^"<]+)/m;
+	is($found, $version, "$file has it");
+}
 my ($extension) = slurp_file('bloomtype.control') =~ /default_version = '([^']+)'/;
 ok($version =~ /^\Q$extension\E\./, 'the version of the extension belongs to it');
 ok(-e "bloomtype--$extension.sql", 'its script is there');
@@ -39,6 +44,11 @@ foreach my $file ('META.json', 'debian/control', 'debian/control.in', 'debian/wa
 {
 	my @others = grep { $_ !~ /^\Q$home\E(\.git|\/issues|\/tags)?$/ } slurp_file($file) =~ m{(https?://[^"\s]+)}g;
 	is("@others", '', "$file has the address of META.json, and no other");
+}
+(my $path = $home) =~ s{^https://}{};
+foreach my $file ('clients/go/go.mod', 'clients/go/README.md', 'clients/rust/Cargo.toml', 'clients/java/pom.xml')
+{
+	like(slurp_file($file), qr{\b\Q$path\E\b}, "$file has the address, too");
 }
 unlike($home, qr/example\.org/, 'a release has an address') if $version !~ /-rc/;
 
