@@ -57,9 +57,8 @@
 #include "utils/builtins.h"
 
 #include "bits/bits.h"
-#include "filter/counting_ops.h"
 #include "filter/fetch.h"
-#include "filter/io.h"
+#include "filter/format.h"
 #include "filter/setops.h"
 #include "func/call.h"
 #include "key/hash.h"

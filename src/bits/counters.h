@@ -6,10 +6,10 @@
  * The arithmetic
  * --------------
  *
- * A counter says how often the keys that have its position were added, up to
- * 15, which means "15 or more", and which is never left again: then nobody
- * knows how many removals would make it 0.  So a key may stay for too long,
- * but none is lost.
+ * A counter counts how often the keys of its position were added, up to 15,
+ * which means "15 or more" and never changes again, since the number of removals
+ * that would make it 0 is not known.  So a key may stay for too long, but none
+ * is lost.
  *
  *		add			x + n is at most 15
  *		remove		15 - n stays 15; x - n with x < n cannot be done

@@ -4,8 +4,8 @@
  *		The bytes of a filter: reading and writing them, and the one check of
  *		bytes from outside.
  *
- * A check gives a sentence that says what is wrong, or NULL.  What it accepts,
- * every other function can work on.
+ * A check returns what is wrong, as a sentence, or NULL.  All other functions
+ * rely on it.
  *
  * Copyright (c) 2026, the bloomtype authors
  *

@@ -31,10 +31,10 @@
  * Representations
  * ---------------
  *
- * A filter holds the hashes of its keys as long as they are fewer than its
- * words, since that is when they take less room than the bits: it is exact,
- * and nearly free while it holds little.  From then on it holds the bits.  A
- * filter in bits form has at least one bit set.
+ * A filter holds the hashes of its keys while they are fewer than its words,
+ * which is when they take less room than the bits.  Then it is exact, and small.
+ * From then on it holds the bits.  A filter in bits form has at least one bit
+ * set.
  *
  * A counting filter has counted keys and counters where another has keys and
  * bits, and turns from the one to the other at the same number of keys.  Its
@@ -53,8 +53,8 @@
  * above all OIDs of built-in types.  Such names are compared only where the
  * numbers agree.
  *
- * This file and bits/layout.c are the only ones that know the layout.
- * Nothing here needs a server: c.h is enough.
+ * Bytes from outside are checked by bits/layout.c alone.  Nothing here needs a
+ * server: c.h is enough.
  *
  * Copyright (c) 2026, the bloomtype authors
  *

@@ -3,16 +3,13 @@
  * bits/sort.c
  *		Sorted lists of hashes: making, merging and searching them.
  *
- * Hashes are numbers that are evenly spread, as a rule, so that their leading
- * bits tell where they belong: a radix sort from the left takes two passes
+ * Hashes are evenly distributed, so a radix sort from the left takes two passes
  * over a million of them, where quicksort takes twenty.
  *
- * As an exception, somebody has chosen keys for their hashes.  So a pass does
- * not look at the leading bits of the number, but at those of its distance
- * from the smallest one, and of the range that there is: hashes that share
- * their leading bits cost no pass, and each pass that does not divide them
- * at once leaves a range that is smaller by DIGIT_BITS or at least
- * MIN_DIGIT_BITS.  So there are eleven passes at most, whatever the hashes.
+ * An attacker can choose keys for their hashes.  So a pass divides by the
+ * leading bits of the distance from the smallest hash, within the range of all:
+ * shared leading bits cost no pass, and each pass narrows the range by at least
+ * MIN_DIGIT_BITS.  So there are at most eleven passes, whatever the hashes.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -25,10 +22,10 @@
 #include "bits/bits.h"
 #include "bits/sort.h"
 
-/* So few are sorted by insertion */
+/* Up to this number, hashes are sorted by insertion */
 #define FEW					24
 
-/* A pass looks at so many bits, fewer where there are fewer hashes */
+/* Bits that a pass looks at, fewer where there are fewer hashes */
 #define DIGIT_BITS			11
 #define MIN_DIGIT_BITS		6
 
@@ -74,10 +71,10 @@ FindRange(const uint64 *hashes, uint64 nhashes, uint64 *least, uint64 *most)
 
 /*
  * BloomSort
- *		Sort hashes, with as much scratch memory.
+ *		Sort hashes, with scratch memory of the same size.
  *
- * The result is where it is asked for; the other array has anything
- * afterwards.
+ * The result is in scratch if into_scratch, else in hashes; the content of the
+ * other array is undefined.
  */
 void
 BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
@@ -145,10 +142,9 @@ BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 
 /*
  * BloomSortDistinct
- *		Sort hashes, drop repeats, and give the number that remains.
+ *		Sort hashes, drop repeats, and return the number that remains.
  *
- * The scratch memory is as large.  The result is there if that is asked for,
- * and otherwise where the hashes were.
+ * Scratch memory and result are as for BloomSort.
  */
 uint64
 BloomSortDistinct(uint64 *hashes, uint64 *scratch, uint64 nhashes,
@@ -237,10 +233,9 @@ BloomMergeInPlace(uint64 *hashes, uint64 nhashes,
  * BloomFindKey
  *		The place of the hash in a sorted list, or NULL.
  *
- * Hashes are evenly spread, so that the distance of two of them tells how many
- * others are between.  A few steps of that size lead next to the place, with
- * fewer cache misses than halving.  Halving then finds it, however the hashes
- * are spread.
+ * An interpolation search, with fewer cache misses than a binary one.  After a
+ * few steps, a binary search takes over, for hashes that are not evenly
+ * distributed.
  */
 const uint64 *
 BloomFindKey(const uint64 *keys, uint64 nkeys, uint64 hash)

@@ -20,7 +20,7 @@
 
 #include "bits/bits.h"
 #include "bits/sort.h"
-#include "filter/counting_ops.h"
+#include "filter/setops.h"
 
 /* ----------------------------------------------------------------
  *							COUNTED KEYS
@@ -128,8 +128,8 @@ BloomCountersAddKeys(Bloom *filter, BloomKeyList keys)
  */
 
 /*
- * What remains of one list without another, as a filter.  A key that goes more
- * often than it is there is absent then.
+ * Subtract a list of keys from a filter.  A key removed more often than it was
+ * added disappears.
  */
 static Bloom *
 SubtractKeys(const Bloom *filter, BloomKeyList removed)
@@ -238,7 +238,7 @@ ReportDifference(void)
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 			 errmsg("cannot subtract more than the counting filter holds"),
 			 errdetail("A key was added to the right filter more often than to the left one, or its count there is 15, which stands for any larger number."),
-			 errhint("Subtract only a filter of keys that were added. Beside keys that may be absent, use counting_bloom_remove_all.")));
+			 errhint("Subtract only a filter of keys that were added. To remove keys that may be absent, use counting_bloom_remove_all.")));
 }
 
 /* Is there as much of every key as is to be removed? */

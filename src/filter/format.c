@@ -29,8 +29,7 @@
  *		The shape by best_params of a filter of this kind.  Checks both
  *		arguments.
  *
- * A capacity is any number, as people write it (1e6), and is rounded up.  From
- * 2^53 on, not every whole number is one.
+ * A capacity is any number, such as 1e6, and is rounded up.
  */
 BloomShape
 BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
@@ -84,7 +83,7 @@ BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
 
 /*
  * BloomCheckHashes
- *		An error, unless a filter may have so many hashes.
+ *		An error unless hashes is in range.
  */
 void
 BloomCheckHashes(int32 hashes)
@@ -151,9 +150,9 @@ BloomShapeOf(const Bloom *filter)
  * BloomAllocate
  *		Memory for a filter.
  *
- * A large filter is read and written all over, and more often than not waits
- * for the page table as well as for the memory itself.  So we ask for huge
- * pages, before any is touched.  It is not an error if there are none.
+ * A large filter is accessed at random, and most accesses miss the TLB as well
+ * as the caches.  So we ask for huge pages, before any is touched.  It is not an
+ * error if there are none.
  */
 void *
 BloomAllocate(MemoryContext context, Size size)
@@ -174,7 +173,7 @@ BloomAllocate(MemoryContext context, Size size)
 
 /*
  * BloomMake
- *		A filter with room for this many bytes of content, all zero.
+ *		A filter with room for nbytes of content, all zero.
  *
  * The caller fills in the content and its count.
  */
@@ -284,11 +283,10 @@ BloomRecount(Bloom *filter)
 
 /*
  * BloomDecode
- *		Make a filter of bytes from outside, whoever wrote them, in place.
+ *		Make a filter of untrusted bytes, in place.
  *
- * The bytes stand where a filter has them, behind the varlena header.  Nothing
- * is believed: what this accepts, every other function can work on.  NULL, or a
- * sentence that says what is wrong.  Where BLOOM_STORED_AS_SENT, nothing is
+ * The bytes stand where a filter has them, behind the varlena header.  They are
+ * checked in full.  The result is what is wrong, as a sentence, or NULL.  Where BLOOM_STORED_AS_SENT, nothing is
  * written.
  */
 const char *

@@ -29,13 +29,13 @@ typedef struct BloomShape
 	double		fp_prob;
 } BloomShape;
 
-/* A capacity is at most 2^53: from there on, not every number is a float8 */
+/* The largest capacity: 2^53, up to which every whole number is a float8 */
 #define BLOOM_MAX_CAPACITY		9007199254740992.0
 
 /* Is this a value, or an aggregate's state (filter/state.c)? */
 #define BloomIsValue(filter)	((filter)->version == BLOOM_VERSION)
 
-/* How messages call a filter of each kind */
+/* The name of each kind in messages */
 static inline const char *
 BloomKindName(BloomKind kind)
 {
@@ -66,6 +66,11 @@ extern void BloomSetCount(Bloom *filter, uint64 count);
 extern Bloom *BloomRecount(Bloom *filter);
 
 extern const char *BloomDecode(Bloom *filter, BloomKind kind);
+
+extern Datum BloomFromText(FunctionCallInfo fcinfo, BloomKind kind);
+extern Datum BloomFromBytes(Bloom *filter, BloomKind kind);
+extern char *BloomToText(Datum datum);
+extern bytea *BloomToBytea(Datum datum, bool copy);
 
 #ifdef USE_ASSERT_CHECKING
 extern void AssertCheckBloom(const Bloom *filter);

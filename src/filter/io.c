@@ -15,7 +15,7 @@
 #include "miscadmin.h"
 
 #include "filter/fetch.h"
-#include "filter/io.h"
+#include "filter/format.h"
 #include "filter/state.h"
 
 static const char *
@@ -187,7 +187,7 @@ BloomFromBytes(Bloom *filter, BloomKind kind)
 				 errmsg("invalid binary representation of a %s",
 						BloomKindName(kind)),
 				 errdetail("%s", wrong),
-				 errhint("The bytes of a filter are those that the cast to bytea gives.")));
+				 errhint("The bytes of a filter are those that the cast to bytea returns.")));
 	return PointerGetDatum(filter);
 }
 

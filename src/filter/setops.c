@@ -28,7 +28,6 @@
 #include "utils/builtins.h"
 
 #include "bits/bits.h"
-#include "filter/counting_ops.h"
 #include "filter/setops.h"
 #include "bits/sort.h"
 
@@ -39,7 +38,7 @@
 
 /*
  * BloomCheckHasShape
- *		An error, if the filter can hold no keys.
+ *		An error if the filter can hold no keys.
  */
 void
 BloomCheckHasShape(const Bloom *filter)
@@ -58,7 +57,7 @@ BloomCheckHasShape(const Bloom *filter)
 
 /*
  * BloomCheckCombinable
- *		An error, unless bits mean the same in both filters.
+ *		An error unless bits mean the same in both filters.
  */
 void
 BloomCheckCombinable(const Bloom *a, const Bloom *b)
@@ -94,7 +93,7 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 
 /*
  * BloomSortHashes
- *		Sort hashes, drop repeats, and give the number that remains.
+ *		Sort hashes, drop repeats, and return the number that remains.
  */
 uint64
 BloomSortHashes(uint64 *hashes, uint64 nhashes)
@@ -224,8 +223,7 @@ BloomAddKeys(const Bloom *filter, BloomKeyList keys,
 	Bloom	   *result;
 
 	BloomCheckHasShape(filter);
-	if (key_type->id != 0)
-		BloomCheckKeyType(filter, key_type);
+	BloomCheckKeyType(filter, key_type);
 	if (type.id == 0)
 		type = *key_type;
 
@@ -633,9 +631,9 @@ BloomRateNow(const Bloom *filter)
  * BloomIsOverfull
  *		Were more keys added than the filter is sized for?
  *
- * The number of keys is only an estimate, with a normal error.  A filter that
- * holds just its capacity must not be called overfull, so we ask for four
- * standard errors, which chance passes once in 30,000 times.  A small filter,
+ * The number of keys is an estimate.  A filter that holds just its capacity must
+ * not be called overfull, so we require four standard errors, which is wrong
+ * once in 30,000 times.  A small filter,
  * whose size was rounded up, may hold more keys than its capacity and still
  * keep to fp_prob.
  */

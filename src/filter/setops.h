@@ -110,6 +110,19 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 	return BloomTestKeys(BloomKeyData(filter), filter->count, hash);
 }
 
+/* Of counting filters alone (filter/counting_ops.c) */
+extern BloomKeyList BloomCountHashes(uint64 *hashes, uint64 nhashes);
+extern uint64 BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
+									uint64 *hashes, uint8 *counts);
+extern uint64 BloomCountersAddKeys(Bloom *filter, BloomKeyList keys);
+
+extern const Bloom *BloomCountingRemove(const Bloom *filter, uint64 *hashes,
+										uint64 nhashes);
+extern unsigned int BloomCountOfKey(const Bloom *filter, uint64 hash);
+extern const Bloom *BloomCountingDifference(const Bloom *a, const Bloom *b);
+extern Bloom *BloomCountingToPlain(const Bloom *filter);
+extern uint64 BloomCountersFull(const Bloom *filter);
+
 /* The filter with these hashes, which are ascending and distinct. */
 static inline const Bloom *
 BloomAddSorted(const Bloom *filter, const uint64 *hashes, uint64 nhashes,

@@ -46,7 +46,7 @@
 
 #include "bits/bits.h"
 #include "bits/sort.h"
-#include "filter/counting_ops.h"
+#include "filter/setops.h"
 #include "filter/state.h"
 
 /* The smallest state, and the largest for which the server rounds up */

@@ -42,7 +42,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-#include "filter/counting_ops.h"
+#include "filter/setops.h"
 #include "filter/fetch.h"
 #include "filter/state.h"
 #include "func/agg_large.h"

@@ -60,18 +60,6 @@ CheckShards(int32 shards)
  * ----------------------------------------------------------------
  */
 
-/* Is a number equal to a bigint?  Then it is in *whole. */
-static bool
-FloatIsBigint(float8 number, int64 *whole)
-{
-	/* the comparisons are false for NaN; both bounds are exact */
-	if (!(number >= -9223372036854775808.0 && number < 9223372036854775808.0) ||
-		number != rint(number))
-		return false;
-	*whole = (int64) number;
-	return true;
-}
-
 /* What a call keeps between the rows */
 typedef struct ShardCall
 {
@@ -82,6 +70,7 @@ typedef struct ShardCall
 static uint64
 HashForShard(ShardCall *call, Datum key)
 {
+	float8		number;
 	int64		whole;
 
 	switch (call->base)
@@ -91,12 +80,11 @@ HashForShard(ShardCall *call, Datum key)
 				return BloomHashInt64(whole, SHARD_SEED);
 			break;
 		case FLOAT4OID:
-			if (FloatIsBigint(DatumGetFloat4(key), &whole))
-				return BloomHashInt64(whole, SHARD_SEED);
-			break;
 		case FLOAT8OID:
-			if (FloatIsBigint(DatumGetFloat8(key), &whole))
-				return BloomHashInt64(whole, SHARD_SEED);
+			number = call->base == FLOAT4OID ? DatumGetFloat4(key) :
+				DatumGetFloat8(key);
+			if (FLOAT8_FITS_IN_INT64(number) && number == rint(number))
+				return BloomHashInt64((int64) number, SHARD_SEED);
 			break;
 		default:
 			break;
@@ -147,9 +135,9 @@ bloom_shard_capacity(PG_FUNCTION_ARGS)
 {
 	float8		capacity = PG_GETARG_FLOAT8(0);
 	int32		shards = PG_GETARG_INT32(1);
-	double		n = capacity / shards;
+	double		n;
 	double		wanted;
-	double		low = n;
+	double		low;
 	double		high;
 
 	CheckShards(shards);
@@ -162,6 +150,7 @@ bloom_shard_capacity(PG_FUNCTION_ARGS)
 		PG_RETURN_INT64((int64) ceil(capacity));
 
 	/* at high, the bound is below exp(-wanted) */
+	low = n = capacity / shards;
 	wanted = log(shards / SHARD_RISK);
 	high = n + 2 * wanted + 2 * sqrt(n * wanted);
 	while (high - low > 0.01 && high - low > low * 1e-12)
