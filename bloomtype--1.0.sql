@@ -1018,22 +1018,22 @@ COMMENT ON FUNCTION bloom_set_add_all(regclass, anycompatiblearray, timestamptz)
 
 CREATE FUNCTION bloom_set_contains(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 200;
 COMMENT ON FUNCTION bloom_set_contains(regclass, anycompatible, timestamptz) IS 'false: the key was certainly not added (within keep); true: it probably was';
 
 CREATE FUNCTION bloom_set_contains_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 2000;
 COMMENT ON FUNCTION bloom_set_contains_all(regclass, anycompatiblearray, timestamptz) IS 'is every element possibly in the set? null elements count as in ALL';
 
 CREATE FUNCTION bloom_set_contains_any(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 2000;
 COMMENT ON FUNCTION bloom_set_contains_any(regclass, anycompatiblearray, timestamptz) IS 'is any element possibly in the set? null elements count as in ANY';
 
 CREATE FUNCTION bloom_set_missing(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS anycompatiblearray
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 2000;
 COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz) IS 'the elements that are certainly not in the set, in their order, with repeats, without nulls';
 
 CREATE FUNCTION bloom_set_expire(set regclass, at timestamptz DEFAULT pg_catalog.now())
