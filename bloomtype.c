@@ -282,18 +282,27 @@ bloom_fp_prob(PG_FUNCTION_ARGS)
  */
 
 /*
- * An empty filter of this shape.  Argument 3 is the type of its keys, or null:
- * then the first key determines it.
+ * An empty filter, of an explicit shape or for a capacity.  Argument 3 is the
+ * type of its keys, or null: then the first key determines it.
  */
 static Datum
-MakeEmpty(FunctionCallInfo fcinfo, const BloomShape *shape,
-		  BloomRepresentation representation)
+MakeEmpty(FunctionCallInfo fcinfo, BloomKind kind, bool is_explicit)
 {
 	BloomKeyType key_type = {0};
+	BloomShape	shape;
 
+	/* not STRICT; only the key type may be null */
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	if (is_explicit)
+		shape = BloomShapeExplicit(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
+								   PG_GETARG_INT64(2));
+	else
+		shape = BloomShapeFor(kind, PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
+							  PG_GETARG_INT64(2));
 	if (!PG_ARGISNULL(3))
 		key_type = BloomKeyTypeOfSqlType(PG_GETARG_OID(3));
-	PG_RETURN_BLOOM_P(BloomMake(shape, &key_type, representation, 0));
+	PG_RETURN_BLOOM_P(BloomMake(&shape, &key_type, kind | BLOOM_KEYS, 0));
 }
 
 /*
@@ -304,14 +313,7 @@ PG_FUNCTION_INFO_V1(bloom_empty);
 Datum
 bloom_empty(PG_FUNCTION_ARGS)
 {
-	BloomShape	shape;
-
-	/* not STRICT; the key type may be null */
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
-								  PG_GETARG_INT64(2));
-	return MakeEmpty(fcinfo, &shape, BLOOM_KEYS);
+	return MakeEmpty(fcinfo, BLOOM_PLAIN, false);
 }
 
 /*
@@ -322,14 +324,7 @@ PG_FUNCTION_INFO_V1(bloom_shape);
 Datum
 bloom_shape(PG_FUNCTION_ARGS)
 {
-	BloomShape	shape;
-
-	/* not STRICT; the key type may be null */
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	shape = BloomShapeExplicit(PG_GETARG_INT64(0), PG_GETARG_INT32(1),
-							   PG_GETARG_INT64(2));
-	return MakeEmpty(fcinfo, &shape, BLOOM_KEYS);
+	return MakeEmpty(fcinfo, BLOOM_PLAIN, true);
 }
 
 /*
@@ -340,14 +335,7 @@ PG_FUNCTION_INFO_V1(counting_bloom_empty);
 Datum
 counting_bloom_empty(PG_FUNCTION_ARGS)
 {
-	BloomShape	shape;
-
-	/* not STRICT; the key type may be null */
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	shape = BloomShapeFor(BLOOM_COUNTING, PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
-							   PG_GETARG_INT64(2));
-	return MakeEmpty(fcinfo, &shape, BLOOM_COUNTED_KEYS);
+	return MakeEmpty(fcinfo, BLOOM_COUNTING, false);
 }
 
 /* ----------------------------------------------------------------
@@ -564,6 +552,22 @@ _bloom_contained(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Make the filter in argument 0 ready to be probed for the keys in the array in
+ * argument 1, which are the result.
+ */
+static BloomArrayKeys
+BeginArrayProbe(FunctionCallInfo fcinfo, BloomProbe *probe)
+{
+	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+
+	BloomProbeBegin(probe, PG_GETARG_DATUM(0),
+					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
+					&site->probes, fcinfo->flinfo->fn_mcxt);
+	return BloomHashArrayArg(fcinfo, probe->header, BLOOM_TO_TEST);
+}
+
+/*
  * Test the elements of an array until one gives the decisive answer.
  *
  * Null elements count as in ALL and ANY: if no other element decides, the
@@ -572,15 +576,9 @@ _bloom_contained(PG_FUNCTION_ARGS)
 static Datum
 TestArray(FunctionCallInfo fcinfo, bool decisive)
 {
-	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	BloomProbe	probe;
-	BloomArrayKeys keys;
+	BloomArrayKeys keys = BeginArrayProbe(fcinfo, &probe);
 
-	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
-					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
-					&site->probes, fcinfo->flinfo->fn_mcxt);
-	keys = BloomHashArrayArg(fcinfo, probe.header, BLOOM_TO_TEST);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		bool		found = keys.hashes[i] != 0 &&
@@ -625,16 +623,10 @@ PG_FUNCTION_INFO_V1(bloom_missing);
 Datum
 bloom_missing(PG_FUNCTION_ARGS)
 {
-	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	BloomProbe	probe;
-	BloomArrayKeys keys;
+	BloomArrayKeys keys = BeginArrayProbe(fcinfo, &probe);
 	uint64		nmissing = 0;
 
-	BloomProbeBegin(&probe, PG_GETARG_DATUM(0),
-					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
-					&site->probes, fcinfo->flinfo->fn_mcxt);
-	keys = BloomHashArrayArg(fcinfo, probe.header, BLOOM_TO_TEST);
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		BloomCheckInterrupts(i);

@@ -127,37 +127,53 @@ BloomCountersAddKeys(Bloom *filter, BloomKeyList keys)
  * ----------------------------------------------------------------
  */
 
+static void
+ReportDifference(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("cannot subtract more than the counting filter holds"),
+			 errdetail("A key was added to the right filter more often than to the left one, or its count there is 15, which stands for any larger number."),
+			 errhint("Subtract only a filter of keys that were added. To remove keys that may be absent, use counting_bloom_remove_all.")));
+}
+
 /*
- * Subtract a list of keys from a filter.  A key removed more often than it was
- * added disappears.
+ * Subtract a list of keys from a filter in keys form.  A key that is removed
+ * more often than it was added disappears, or is an error.
  */
 static Bloom *
-SubtractKeys(const Bloom *filter, BloomKeyList removed)
+SubtractKeys(const Bloom *filter, BloomKeyList removed, bool must_suffice)
 {
 	BloomKeyList keys = BloomKeysOf(filter);
 	Bloom	   *result = BloomCopy(filter);
 	uint64	   *hashes = BloomKeyData(result);
-	uint8	   *counts;
+	uint8	   *counts = palloc0(Max(BloomCountBytes(keys.nkeys), 1));
+	bool		suffices = true;
 	uint64		n = 0;
 	uint64		j = 0;
 
-	counts = palloc0(Max(BloomCountBytes(keys.nkeys), 1));
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		unsigned int count = BloomGetCounter(keys.counts, i);
 
 		BloomCheckInterrupts(i);
-		while (j < removed.nkeys && removed.hashes[j] < keys.hashes[i])
-			j++;
+		for (; j < removed.nkeys && removed.hashes[j] < keys.hashes[i]; j++)
+			suffices = false;
 		if (j < removed.nkeys && removed.hashes[j] == keys.hashes[i])
-			count = BloomCountDifference(count,
-										Min(count, BloomGetCounter(removed.counts, j)));
+		{
+			unsigned int wanted = BloomGetCounter(removed.counts, j++);
+
+			suffices &= count >= wanted;
+			count = BloomCountDifference(count, Min(count, wanted));
+		}
 		if (count > 0)
 		{
 			hashes[n] = keys.hashes[i];
 			BloomPutCounter(counts, n++, count);
 		}
 	}
+	if (must_suffice && (!suffices || j < removed.nkeys))
+		ReportDifference();
 	result->count = n;
 	memcpy(BloomCountData(result), counts, BloomCountBytes(n));
 	BloomSetCount(result, n);
@@ -191,7 +207,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 	{
 		BloomKeyList removed = BloomCountHashes(hashes, present);
 
-		result = SubtractKeys(filter, removed);
+		result = SubtractKeys(filter, removed, false);
 		pfree(unconstify(uint8 *, removed.counts));
 		return result;
 	}
@@ -231,39 +247,11 @@ BloomCountOfKey(const Bloom *filter, uint64 hash)
  * ----------------------------------------------------------------
  */
 
-static void
-ReportDifference(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("cannot subtract more than the counting filter holds"),
-			 errdetail("A key was added to the right filter more often than to the left one, or its count there is 15, which stands for any larger number."),
-			 errhint("Subtract only a filter of keys that were added. To remove keys that may be absent, use counting_bloom_remove_all.")));
-}
-
-/* Is there as much of every key as is to be removed? */
-static bool
-KeysSuffice(BloomKeyList keys, BloomKeyList removed)
-{
-	uint64		i = 0;
-
-	for (uint64 j = 0; j < removed.nkeys; j++)
-	{
-		BloomCheckInterrupts(j);
-		while (i < keys.nkeys && keys.hashes[i] < removed.hashes[j])
-			i++;
-		if (i == keys.nkeys || keys.hashes[i] != removed.hashes[j] ||
-			BloomGetCounter(keys.counts, i) < BloomGetCounter(removed.counts, j))
-			return false;
-	}
-	return true;
-}
-
 /*
  * BloomCountingDifference
  *		The left filter without what the right one holds.
  *
- * An error, unless there is enough of everything.
+ * An error unless there is enough of everything.
  */
 const Bloom *
 BloomCountingDifference(const Bloom *a, const Bloom *b)
@@ -285,11 +273,7 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 		BloomKeyList removed = BloomKeysOf(b);
 
 		if (BloomIsKeys(a))
-		{
-			if (!KeysSuffice(BloomKeysOf(a), removed))
-				ReportDifference();
-			return SubtractKeys(a, removed);
-		}
+			return SubtractKeys(a, removed, true);
 		result = BloomCopy(a);
 		for (uint64 i = 0; i < removed.nkeys; i++)
 		{
