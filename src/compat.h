@@ -93,13 +93,10 @@ typedef RangeType MultirangeType;
 #define PG_LSNOID	LSNOID
 #endif
 
-/* What to do after an update became an enum with PostgreSQL 16 */
-#if PG_VERSION_NUM >= 160000
-#define BloomUpdateIndexes		TU_UpdateIndexes
-#define BloomNeedsIndexes(update)	((update) == TU_All)
-#else
-#define BloomUpdateIndexes		bool
-#define BloomNeedsIndexes(update)	(update)
+/* Which indexes an update needs became an enum with PostgreSQL 16 */
+#if PG_VERSION_NUM < 160000
+#define TU_UpdateIndexes	bool
+#define TU_All				true
 #endif
 
 /* PostgreSQL 18 moved the keys of GROUP BY into the range table */
@@ -146,23 +143,6 @@ typedef RangeType MultirangeType;
 	table_tuple_delete(rel, tid, cid, snapshot, crosscheck, wait, failure, false)
 #endif
 
-/* PostgreSQL 19 also sets bits of the visibility map, whose page it pins */
-#include "access/heapam.h"
-#include "storage/bufmgr.h"
-static inline void
-BloomPrunePage(Relation rel, Buffer buffer)
-{
-#if PG_VERSION_NUM >= 190000
-	Buffer		vmbuffer = InvalidBuffer;
-
-	heap_page_prune_opt(rel, buffer, &vmbuffer, false);
-	if (BufferIsValid(vmbuffer))
-		ReleaseBuffer(vmbuffer);
-#else
-	heap_page_prune_opt(rel, buffer);
-#endif
-}
-
 /* PostgreSQL 19 asks for the type of the elements at the beginning */
 #include "utils/arrayaccess.h"
 #if PG_VERSION_NUM >= 190000
@@ -178,11 +158,8 @@ BloomPrunePage(Relation rel, Buffer buffer)
 #endif
 
 /* PostgreSQL 14 tells an index whether its columns have changed */
-#if PG_VERSION_NUM >= 140000
-#define BloomInsertIntoIndex(index, values, nulls, tid, rel, check, same, info) \
-	index_insert(index, values, nulls, tid, rel, check, same, info)
-#else
-#define BloomInsertIntoIndex(index, values, nulls, tid, rel, check, same, info) \
+#if PG_VERSION_NUM < 140000
+#define index_insert(index, values, nulls, tid, rel, check, unchanged, info) \
 	index_insert(index, values, nulls, tid, rel, check, info)
 #endif
 

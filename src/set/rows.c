@@ -870,9 +870,9 @@ WriteIndexEntries(BloomSetTable *table, const BloomSetRow *row,
 		Relation	index = i < 0 ? table->index :
 		index_open(table->set.copies[i], RowExclusiveLock);
 
-		(void) BloomInsertIntoIndex(index, values, nulls,
-									&table->output->tts_tid, table->rel, check,
-									same_key, BuildIndexInfo(index));
+		(void) index_insert(index, values, nulls, &table->output->tts_tid,
+							table->rel, check, same_key,
+							BuildIndexInfo(index));
 		if (i >= 0)
 			index_close(index, NoLock);
 	}
@@ -932,7 +932,7 @@ BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid, const BloomSetRow *row)
 {
 	TM_FailureData failure;
 	LockTupleMode lockmode;
-	BloomUpdateIndexes update_indexes;
+	TU_UpdateIndexes update_indexes;
 	TM_Result	result;
 
 	MakeRow(table, row);
@@ -944,7 +944,7 @@ BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid, const BloomSetRow *row)
 	{
 		case TM_Ok:
 			/* the index may look for dead versions, but of others only */
-			if (BloomNeedsIndexes(update_indexes))
+			if (update_indexes == TU_All)
 				WriteIndexEntries(table, row, UNIQUE_CHECK_NO,
 								  table->hints == NULL);
 			NoteWritten(table, row);
