@@ -4,6 +4,9 @@
 //
 // Prints the Test Anything Protocol.  A driver that is not installed is skipped.
 
+import { BloomFilter } from '../../clients/js/bloomtype.js'
+
+const ids = BloomFilter.builder({ capacity: 1000, keyType: 'bigint' }).addAll([1, 2, 9007199254740993n])
 const options = {
   host: process.env.PGHOST, port: Number(process.env.PGPORT ?? 5432),
   user: process.env.PGUSER ?? 'postgres', database: process.env.PGDATABASE ?? 'postgres',
@@ -40,6 +43,9 @@ if (pg) {
     'node-postgres: list')
   check(await one('SELECT $1::bytea::bloom @> $2', [await one('SELECT urls::bytea FROM visited'), url]), true,
     'node-postgres: bytes')
+  check(BloomFilter.from(await one('SELECT urls::bytea FROM visited')).has(url), true, 'node-postgres: a filter, read')
+  check(await one('SELECT array_agg(i) FROM generate_series(1, 9) AS i WHERE $1::bytea::bloom @> i', [ids.toBytes()]), [1, 2],
+    'node-postgres: a filter as a parameter')
   const code = await one('SELECT ids @> $1 AS seen FROM visited', [42]).catch(error => error.code)
   check(code, '42804', 'node-postgres: without a cast, an error')
   await client.end()
@@ -52,6 +58,8 @@ if (postgres) {
   check((await sql`SELECT ids @> ${42}::bigint AS seen FROM visited`)[0].seen, true, 'postgres.js: bigint')
   check((await sql`SELECT bloom_missing(ids, ${[1, 2000]}::bigint[]) AS missing FROM visited`)[0].missing, ['2000'],
     'postgres.js: list')
+  check((await sql`SELECT array_agg(i) AS ids FROM generate_series(1, 9) AS i WHERE ${ids.toBytes()}::bytea::bloom @> i`)[0].ids, [1, 2],
+    'postgres.js: a filter as a parameter')
   await sql.end()
 }
 console.log(`1..${number}`)
