@@ -119,6 +119,12 @@ END
 $$;
 SELECT pg_temp.order_of('SELECT FROM numbers WHERE pg_temp.dear(few) AND pg_temp.filter_of(64) @> few AND few > 5') AS filter;
 RESET max_parallel_workers_per_gather;
+-- also when a function is inlined, where there are still variables of outer queries
+CREATE FUNCTION pg_temp.twice(boolean) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 OR $1';
+SELECT id, (SELECT count(*) FILTER (WHERE pg_temp.twice(o.small @> n.few)) FROM numbers AS n) = 0 AS of_variable
+FROM own_filters AS o WHERE id = 99;
+SELECT (SELECT bool_or(pg_temp.twice(bloom_agg(o.id) @> n.few)) FROM numbers AS n WHERE few > 0) AS of_aggregate
+FROM own_filters AS o;
 DROP TABLE own_filters;
 
 DROP TABLE numbers;

@@ -276,7 +276,7 @@ CostOfOwnFilter(PlannerInfo *root, Node *filter)
 	RangeTblEntry *rte;
 	int32		width;
 
-	if (!IsA(filter, Var) || root == NULL || column->varlevelsup > 0 ||
+	if (!IsA(filter, Var) || column->varlevelsup > 0 ||
 		(int) column->varno <= 0 ||
 		(int) column->varno >= root->simple_rel_array_size)
 		return COST_UNKNOWN;
@@ -292,6 +292,9 @@ CostOfOwnFilter(PlannerInfo *root, Node *filter)
 
 /*
  * What a test of this filter with this key costs, in simple operators.
+ *
+ * Without a planner's root, an expression can have variables and aggregates of
+ * outer queries, which pull_var_clause does not take.
  */
 static double
 CostOfTest(PlannerInfo *root, Node *filter, Node *key)
@@ -306,6 +309,9 @@ CostOfTest(PlannerInfo *root, Node *filter, Node *key)
 
 		return COST_IN_CACHE + COST_PER_DECADE * log10(Max(megabytes, 1));
 	}
+
+	if (root == NULL)
+		return COST_UNKNOWN;
 
 	/* is the filter the same for many keys, so that it is kept? */
 	variables = pull_var_clause(filter, PVC_RECURSE_AGGREGATES |
@@ -324,6 +330,7 @@ CostOfCall(SupportRequestCost *request)
 	List	   *args = NIL;
 	Node	   *left;
 	Node	   *right;
+	double		cost;
 	BloomKind	kind;
 
 	if (request->node != NULL && IsA(request->node, FuncExpr))
@@ -334,11 +341,14 @@ CostOfCall(SupportRequestCost *request)
 		return NULL;
 	left = linitial(args);
 	right = lsecond(args);
+	if (BloomIsFilterType(exprType(left), &kind))
+		cost = CostOfTest(request->root, left, right);
+	else if (BloomIsFilterType(exprType(right), &kind))
+		cost = CostOfTest(request->root, right, left);
+	else
+		return NULL;
 	request->startup = 0;
-	request->per_tuple = cpu_operator_cost *
-		(BloomIsFilterType(exprType(left), &kind) ?
-		 CostOfTest(request->root, left, right) :
-		 CostOfTest(request->root, right, left));
+	request->per_tuple = cpu_operator_cost * cost;
 	return request;
 }
 
