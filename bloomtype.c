@@ -60,7 +60,7 @@
 #include "filter/fetch.h"
 #include "filter/format.h"
 #include "filter/setops.h"
-#include "func/call.h"
+#include "filter/call.h"
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT

@@ -46,7 +46,7 @@
 #include "filter/fetch.h"
 #include "filter/state.h"
 #include "func/agg_large.h"
-#include "func/call.h"
+#include "filter/call.h"
 #include "key/hash.h"
 
 /* ----------------------------------------------------------------

@@ -56,7 +56,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "func/call.h"
+#include "filter/call.h"
 #include "func/dedup.h"
 #include "key/hash.h"
 

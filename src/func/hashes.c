@@ -21,7 +21,7 @@
 
 #include "bits/bits.h"
 #include "filter/fetch.h"
-#include "func/call.h"
+#include "filter/call.h"
 #include "key/hash.h"
 
 /* A hash of a bigint; XXH3 may give 0, which stands for 1. */

@@ -118,8 +118,7 @@
 #include "utils/tuplestore.h"
 #include "utils/varlena.h"
 
-#include "key/hash.h"
-#include "filter/setops.h"
+#include "filter/call.h"
 #include "set/keys.h"
 
 /* Room of a set that grows, and for whose size nobody has asked */
@@ -130,20 +129,10 @@
  * ----------------------------------------------------------------
  */
 
-/* An argument that must not be null. */
-static void
-CheckNotNull(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-}
-
 static Oid
 GetSetArg(FunctionCallInfo fcinfo)
 {
-	CheckNotNull(fcinfo, 0, "set");
+	BloomCheckNotNull(fcinfo, 0, "set");
 	return PG_GETARG_OID(0);
 }
 
@@ -161,7 +150,7 @@ GetTimeArg(FunctionCallInfo fcinfo, int argno)
 {
 	TimestampTz at;
 
-	CheckNotNull(fcinfo, argno, "time");
+	BloomCheckNotNull(fcinfo, argno, "time");
 	at = PG_GETARG_TIMESTAMPTZ(argno);
 	CheckTime(at);
 	return at;
@@ -212,15 +201,15 @@ GetParams(FunctionCallInfo fcinfo)
 {
 	BloomSetParams params = {0};
 
-	CheckNotNull(fcinfo, 2, "fp_prob");
-	CheckNotNull(fcinfo, 4, "slices");
-	CheckNotNull(fcinfo, 5, "grow");
-	CheckNotNull(fcinfo, 6, "unlogged");
-	CheckNotNull(fcinfo, 8, "if_not_exists");
+	BloomCheckNotNull(fcinfo, 2, "fp_prob");
+	BloomCheckNotNull(fcinfo, 4, "slices");
+	BloomCheckNotNull(fcinfo, 5, "grow");
+	BloomCheckNotNull(fcinfo, 6, "unlogged");
+	BloomCheckNotNull(fcinfo, 8, "if_not_exists");
 
 	params.grows = PG_GETARG_BOOL(5);
 	if (!params.grows)
-		CheckNotNull(fcinfo, 1, "capacity of a set that does not grow");
+		BloomCheckNotNull(fcinfo, 1, "capacity of a set that does not grow");
 	params.capacity = PG_ARGISNULL(1) ? DEFAULT_CAPACITY :
 		GetCapacityArg(fcinfo, 1);
 	params.fp_prob = PG_GETARG_FLOAT8(2);
@@ -298,7 +287,7 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	const char *ours;
 	Oid			relid;
 
-	CheckNotNull(fcinfo, 0, "name");
+	BloomCheckNotNull(fcinfo, 0, "name");
 	params = GetParams(fcinfo);
 	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
 	relid = get_relname_relid(table->relname, schema);
@@ -786,12 +775,9 @@ bloom_set_params(PG_FUNCTION_ARGS)
 	TimestampTz at = GetTimeArg(fcinfo, 1);
 	BloomSetTable table;
 	const BloomSetParams *params = &table.set.params;
-	TupleDesc	tupdesc;
 	Datum		values[10];
 	bool		nulls[10] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	BloomSetOpen(&table, relid, BLOOM_SET_TEST);
 	values[0] = Int64GetDatum(params->capacity);
 	values[1] = Float8GetDatum(params->fp_prob);
@@ -806,8 +792,7 @@ bloom_set_params(PG_FUNCTION_ARGS)
 	values[8] = BoolGetDatum(params->grows);
 	values[9] = Int64GetDatum(params->seed);
 	BloomSetClose(&table);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc), values,
-											 nulls));
+	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /* What is known of one slice, or of the whole set that keeps all */

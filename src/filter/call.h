@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * func/call.h
- *		What SQL-callable functions of both types share.
+ * filter/call.h
+ *		Arguments and results of SQL-callable functions.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
