@@ -117,6 +117,7 @@ BloomCountersAddKeys(Bloom *filter, BloomKeyList keys)
 			BloomPrefetchCounters(counters, bits, hashes,
 								  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
 		fresh += BloomCountersAdd(counters, bits, hashes, keys.hashes[i],
+								  keys.counts == NULL ? 1 :
 								  BloomGetCounter(keys.counts, i));
 	}
 	return fresh;

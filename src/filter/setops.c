@@ -113,7 +113,7 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 void
 BloomAddToArray(Bloom *filter, BloomKeyList keys)
 {
-	filter->count += keys.counts != NULL ?
+	filter->count += BloomKindOf(filter) == BLOOM_COUNTING ?
 		BloomCountersAddKeys(filter, keys) :
 		BloomSetBitsOfMany(BloomBitData(filter), BloomBits(filter),
 						   filter->hashes, keys.hashes, keys.nkeys);

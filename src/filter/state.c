@@ -53,12 +53,15 @@
 #define MIN_STATE_SIZE			128
 #define MAX_ROUNDED_SIZE		8192
 
-/* The smallest batch of a list that has keys already */
+/*
+ * The smallest batches of a list that has keys already.  More would make groups
+ * of few rows larger; to merge counted keys costs more.
+ */
 #define MIN_BATCH				12
+#define MIN_COUNTED_BATCH		28
 
-/* Bits from this size on have a large batch, and then also prefetch */
+/* Bits from this size on have a large batch */
 #define BATCH_FROM_SIZE			(8 * 1024)
-#define PREFETCH_FROM_SIZE		(2 * 1024 * 1024)
 
 /* Most keys of an aggregate that makes its shape at the end */
 #define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
@@ -171,7 +174,8 @@ static uint64
 BatchFor(const Bloom *like, uint64 nkeys)
 {
 	uint64		most = (uint64) like->words + like->words / 16;
-	uint64		batch = Min(Max(nkeys / 4 * 3, nkeys > 0 ? MIN_BATCH : 1),
+	uint64		least = IsCounted(like) ? MIN_COUNTED_BATCH : MIN_BATCH;
+	uint64		batch = Min(Max(nkeys / 4 * 3, nkeys > 0 ? least : 1),
 							most - Min(most, nkeys));
 	uint64		words = KeyWords(like, nkeys);
 	Size		size = MIN_STATE_SIZE;
@@ -369,70 +373,33 @@ ResizeBatch(Bloom *list, uint64 batch)
 	return state;
 }
 
-/* ----------------------------------------------------------------
- *							BITS
- * ----------------------------------------------------------------
- */
-
-/* Add hashes to the bits or counters of a state or value. */
-static pg_attribute_always_inline void
-AddToBits(Bloom *bits, const uint64 *hashes, uint64 n, bool counted,
-		  bool prefetch)
+/* The batch as keys, of which none is counted. */
+static BloomKeyList
+Waiting(const Bloom *state)
 {
-	uint8	   *data = BloomBitData(bits);
-	uint64		nbits = BloomBits(bits);
-	int			k = bits->hashes;
+	BloomKeyList keys = {BatchOf(state), NULL, BloomStateTailOf(state)->waiting};
 
-	for (uint64 i = 0; i < n; i++)
-	{
-		BloomCheckInterrupts(i);
-		if (prefetch && i + BLOOM_PREFETCH_KEYS < n)
-		{
-			if (counted)
-				BloomPrefetchCounters(data, nbits, k, hashes[i + BLOOM_PREFETCH_KEYS]);
-			else
-				BloomPrefetchBits(data, nbits, k, hashes[i + BLOOM_PREFETCH_KEYS]);
-		}
-		if (counted)
-			(void) BloomCountersAdd(data, nbits, k, hashes[i], 1);
-		else
-			(void) BloomSetBits(data, nbits, k, hashes[i]);
-	}
+	return keys;
 }
 
-static void
-AddHashes(Bloom *bits, const uint64 *hashes, uint64 n)
-{
-	bool		prefetch = VARSIZE(bits) >= PREFETCH_FROM_SIZE;
-
-	if (IsCounted(bits))
-		AddToBits(bits, hashes, n, true, prefetch);
-	else if (prefetch)
-		AddToBits(bits, hashes, n, false, true);
-	else
-		AddToBits(bits, hashes, n, false, false);
-}
-
-/* The same with distinct keys and their counts. */
-static void
-AddKeysToBits(Bloom *bits, BloomKeyList keys)
-{
-	if (keys.counts != NULL)
-		(void) BloomCountersAddKeys(bits, keys);
-	else
-		AddHashes(bits, keys.hashes, keys.nkeys);
-}
-
-/* A list as a state in bits form. */
+/* The content and the batch of a list as a state in bits form. */
 static Bloom *
-ToBits(Bloom *list)
+ToBits(const Bloom *list)
 {
-	MemoryContext oldcontext = SwitchToOwner(list);
 	Bloom	   *bits = MakeBits(list);
 
-	AddKeysToBits(bits, BloomKeysOf(list));
-	AddHashes(bits, BatchOf(list), BloomStateTailOf(list)->waiting);
-	return Replace(list, bits, oldcontext);
+	BloomAddToArray(bits, BloomKeysOf(list));
+	BloomAddToArray(bits, Waiting(list));
+	return bits;
+}
+
+/* The same in its place. */
+static Bloom *
+TurnIntoBits(Bloom *list)
+{
+	MemoryContext oldcontext = SwitchToOwner(list);
+
+	return Replace(list, ToBits(list), oldcontext);
 }
 
 /* ----------------------------------------------------------------
@@ -441,12 +408,14 @@ ToBits(Bloom *list)
  */
 
 /*
- * Hashes as distinct keys, ascending, in memory of its own.  The hashes are in
- * disorder afterwards.
+ * Hashes that wait as distinct keys, ascending, in memory of its own.  They are
+ * in disorder afterwards.
  */
 static BloomKeyList
-SortKeys(const Bloom *like, uint64 *hashes, uint64 n)
+SortKeys(const Bloom *like, BloomKeyList waiting)
 {
+	uint64		n = waiting.nkeys;
+	uint64	   *hashes = unconstify(uint64 *, waiting.hashes);
 	uint64	   *sorted = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(n, 1) * sizeof(uint64));
 	BloomKeyList keys = {sorted, NULL, 0};
@@ -481,19 +450,25 @@ TooManyToCollect(void)
 }
 
 /*
- * The list with other keys, without counts.  It has an empty batch.
+ * Merge keys without counts into a list whose batch is empty, and has room for
+ * them.  There may be more keys then than the keys form can hold.
  */
-static Bloom *
-MergePlain(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
+static void
+MergeInPlace(Bloom *list, BloomKeyList keys)
 {
-	uint64		batch;
-
-	CHECK_FOR_INTERRUPTS();
-	if (BloomStateTailOf(list)->batch < keys.nkeys)
-		list = ResizeBatch(list, keys.nkeys +
-						   BatchFor(list, list->count + keys.nkeys));
 	SetListCount(list, BloomMergeInPlace(BloomKeyData(list), list->count,
 										 keys.hashes, keys.nkeys));
+}
+
+/*
+ * A list, without counts, that has room for the next batch, or has turned into
+ * bits.
+ */
+static Bloom *
+MakeRoom(Bloom *list, BloomWhenFull when_full)
+{
+	uint64		batch = BatchFor(list, list->count);
+
 	if (!BloomHoldsAsKeys(list->words, list->count))
 	{
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
@@ -502,58 +477,44 @@ MergePlain(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 		/* give back first what is more than the list itself */
 		if (BloomStateIsOwned(list))
 			list = ResizeBatch(list, 1);
-		return ToBits(list);
+		return TurnIntoBits(list);
 	}
-	batch = BatchFor(list, list->count);
-	if (BloomStateTailOf(list)->batch < batch)
-		return ResizeBatch(list, batch);
-	return list;
+	return BloomStateTailOf(list)->batch < batch ? ResizeBatch(list, batch) : list;
 }
 
 /*
- * The same with counts.
+ * A list with counts, merged with other keys.
  */
 static Bloom *
 MergeCounted(Bloom *list, BloomKeyList keys)
 {
-	uint64		n = list->count + keys.nkeys;
-	uint64	   *hashes = palloc(Max(n, 1) * sizeof(uint64));
-	uint8	   *counts = palloc0(Max(BloomCountBytes(n), 1));
-	uint64		room = ContentWords(list) + BloomStateTailOf(list)->batch;
+	BloomKeyType key_type = BloomKeyTypeOf(list);
+	MemoryContext oldcontext = SwitchToOwner(list);
+	Bloom	   *value = BloomMakeOfKeys(list, &key_type, BloomKeysOf(list), keys);
+	Bloom	   *state = BloomStateFrom(value);
 
-	CHECK_FOR_INTERRUPTS();
-	n = BloomMergeCountedKeys(BloomKeysOf(list), keys, hashes, counts);
-	if (!BloomHoldsAsKeys(list->words, n))
-	{
-		list = ToBits(list);
-		AddKeysToBits(list, keys);
-	}
-	else
-	{
-		uint64		batch = BatchFor(list, n);
-
-		if (room < KeyWords(list, n) + batch)
-		{
-			MemoryContext oldcontext = SwitchToOwner(list);
-
-			list = Replace(list, MakeState(list, BLOOM_KEYS, n, batch),
-						   oldcontext);
-		}
-		else
-			SetListCount(list, n);
-		memcpy(BloomKeyData(list), hashes, n * sizeof(uint64));
-		memcpy(BloomCountData(list), counts, BloomCountBytes(n));
-	}
-	pfree(hashes);
-	pfree(counts);
+	pfree(value);
+	if (VARSIZE(state) != VARSIZE(list))
+		return Replace(list, state, oldcontext);
+	MemoryContextSwitchTo(oldcontext);
+	BloomStateTailOf(state)->is_owned = BloomStateIsOwned(list);
+	memcpy(list, state, VARSIZE(list));
+	pfree(state);
 	return list;
 }
 
+/* The list, whose batch is empty, with other keys. */
 static Bloom *
 MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 {
-	return keys.counts != NULL ? MergeCounted(list, keys) :
-		MergePlain(list, keys, when_full);
+	CHECK_FOR_INTERRUPTS();
+	if (keys.counts != NULL)
+		return MergeCounted(list, keys);
+	if (BloomStateTailOf(list)->batch < keys.nkeys)
+		list = ResizeBatch(list, keys.nkeys +
+						   BatchFor(list, list->count + keys.nkeys));
+	MergeInPlace(list, keys);
+	return MakeRoom(list, when_full);
 }
 
 /* ----------------------------------------------------------------
@@ -568,15 +529,14 @@ MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 Bloom *
 BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 {
-	BloomStateTail *tail = BloomStateTailOf(state);
-	uint64		n = tail->waiting;
+	BloomKeyList waiting = Waiting(state);
 
-	tail->waiting = 0;
+	BloomStateTailOf(state)->waiting = 0;
 	if (BloomIsBits(state))
-		AddHashes(state, BatchOf(state), n);
+		BloomAddToArray(state, waiting);
 	else
 	{
-		BloomKeyList keys = SortKeys(state, BatchOf(state), n);
+		BloomKeyList keys = SortKeys(state, waiting);
 
 		state = MergeKeys(state, keys, when_full);
 		FreeKeys(keys);
@@ -596,46 +556,21 @@ BloomStateAddToValue(const Bloom *value, uint64 hash, BloomWhenFull when_full)
 }
 
 /*
- * Add keys to a state, each as often as it is counted: to its batch, if that
- * has room for them.  If they are not sorted, they have no counts.
+ * Add keys through the batch, each as often as it is counted.
+ *
+ * 15 stands for any larger number, and so for 15.
  */
 static Bloom *
-AddKeys(Bloom *state, BloomKeyList keys, bool sorted,
-		BloomWhenFull when_full)
+AddEach(Bloom *state, BloomKeyList keys, BloomWhenFull when_full)
 {
-	BloomStateTail *tail = BloomStateTailOf(state);
-
-	if (keys.nkeys * (keys.counts != NULL ? BLOOM_MAX_COUNT : 1) <
-		tail->batch - tail->waiting)
+	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
-		uint64	   *batch = BatchOf(state);
-
-		/* 15 stands for any larger number, and so for 15 */
-		for (uint64 i = 0; i < keys.nkeys; i++)
-		{
-			int			times = keys.counts == NULL ? 1 :
+		int			times = keys.counts == NULL ? 1 :
 			BloomGetCounter(keys.counts, i);
 
-			while (times-- > 0)
-				batch[tail->waiting++] = keys.hashes[i];
-		}
-		return state;
-	}
-
-	state = BloomStateFlush(state, when_full);
-	if (BloomIsBits(state))
-		AddKeysToBits(state, keys);
-	else if (sorted)
-		state = MergeKeys(state, keys, when_full);
-	else
-	{
-		uint64	   *hashes = palloc(keys.nkeys * sizeof(uint64));
-
-		memcpy(hashes, keys.hashes, keys.nkeys * sizeof(uint64));
-		keys = SortKeys(state, hashes, keys.nkeys);
-		state = MergeKeys(state, keys, when_full);
-		FreeKeys(keys);
-		pfree(hashes);
+		BloomCheckInterrupts(i);
+		while (times-- > 0)
+			state = BloomStateAdd(state, keys.hashes[i], when_full);
 	}
 	return state;
 }
@@ -675,22 +610,26 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		state = BloomStateFrom(state);
 	state = BloomStateSetKeyType(state, &key_type);
 
-	if (BloomIsKeys(other))
-		state = AddKeys(state, BloomKeysOf(other), true, when_full);
-	else
+	if (BloomIsBits(other))
 	{
 		if (BloomIsKeys(state))
-			state = ToBits(state);
+			state = TurnIntoBits(state);
 		BloomOrBits(state, other);
 	}
-	if (!BloomIsValue(other))
+	else if (BloomIsBits(state))
+		BloomAddToArray(state, BloomKeysOf(other));
+	else if (other->count < BloomStateTailOf(state)->batch)
+		state = AddEach(state, BloomKeysOf(other), when_full);
+	else
 	{
-		BloomKeyList waiting = {
-			BatchOf(other), NULL, BloomStateTailOf(other)->waiting
-		};
-
-		state = AddKeys(state, waiting, false, when_full);
+		state = BloomStateFlush(state, when_full);
+		if (BloomIsBits(state))
+			BloomAddToArray(state, BloomKeysOf(other));
+		else
+			state = MergeKeys(state, BloomKeysOf(other), when_full);
 	}
+	if (!BloomIsValue(other))
+		state = AddEach(state, Waiting(other), when_full);
 	BloomAdoptCapacity(state, other);
 	AssertCheckState(state);
 	return state;
@@ -712,18 +651,16 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 static void
 FlushInPlace(Bloom *state)
 {
-	BloomStateTail *tail = BloomStateTailOf(state);
-	uint64		n = tail->waiting;
+	BloomKeyList waiting = Waiting(state);
 
-	tail->waiting = 0;
-	if (n > 0 && BloomIsBits(state))
-		AddHashes(state, BatchOf(state), n);
-	else if (n > 0)
+	BloomStateTailOf(state)->waiting = 0;
+	if (BloomIsBits(state))
+		BloomAddToArray(state, waiting);
+	else
 	{
-		BloomKeyList keys = SortKeys(state, BatchOf(state), n);
+		BloomKeyList keys = SortKeys(state, waiting);
 
-		SetListCount(state, BloomMergeInPlace(BloomKeyData(state), state->count,
-											  keys.hashes, keys.nkeys));
+		MergeInPlace(state, keys);
 		FreeKeys(keys);
 	}
 }
@@ -748,26 +685,6 @@ BloomStateCompact(Bloom *state)
 	*BloomStateTailOf(state) = tail;
 }
 
-/* The keys of a list as a value of this shape. */
-static Bloom *
-MakeValue(const Bloom *list, const BloomShape *shape)
-{
-	bool		as_keys = BloomHoldsAsKeys(shape->bits / 64, list->count);
-	BloomKeyType key_type = BloomKeyTypeOf(list);
-	Bloom	   *value = BloomMake(shape, &key_type,
-								  as_keys ? BLOOM_KEYS : BLOOM_BITS,
-								  as_keys ? list->count * sizeof(uint64) :
-								  shape->bits / 8);
-
-	if (as_keys)
-		memcpy(BloomKeyData(value), BloomKeyData(list),
-			   list->count * sizeof(uint64));
-	else
-		AddHashes(value, BloomKeyData(list), list->count);
-	value->count = list->count;
-	return BloomRecount(value);
-}
-
 /*
  * BloomStateToValue
  *		The value of a state or value, which may be that itself.
@@ -779,16 +696,14 @@ const Bloom *
 BloomStateToValue(Bloom *state, bool in_place)
 {
 	BloomKeyType key_type = BloomKeyTypeOf(state);
-	BloomShape	shape = BloomShapeOf(state);
-	Bloom	   *value = state;
+	Bloom	   *value;
 	Size		size;
 
 	if (BloomIsValue(state))
 		return state;
 	if (IsCounted(state) && BloomIsKeys(state))
 	{
-		BloomKeyList waiting = SortKeys(state, BatchOf(state),
-											BloomStateTailOf(state)->waiting);
+		BloomKeyList waiting = SortKeys(state, Waiting(state));
 
 		value = BloomMakeOfKeys(state, &key_type, BloomKeysOf(state), waiting);
 		FreeKeys(waiting);
@@ -796,10 +711,14 @@ BloomStateToValue(Bloom *state, bool in_place)
 	}
 
 	FlushInPlace(state);
-	if (BloomIsKeys(state) && !BloomHoldsAsKeys(state->words, state->count))
-		return MakeValue(state, &shape);
+	value = state;
 	size = BloomPrefixSize(state) + ContentWords(state) * sizeof(uint64);
-	if (!in_place)
+	if (BloomIsKeys(state) && !BloomHoldsAsKeys(state->words, state->count))
+	{
+		value = ToBits(state);
+		size = BloomPrefixSize(value) + ContentWords(value) * sizeof(uint64);
+	}
+	else if (!in_place)
 	{
 		value = BloomAllocate(CurrentMemoryContext, size);
 		memcpy(value, state, size);
@@ -816,22 +735,12 @@ BloomStateToValue(Bloom *state, bool in_place)
 const Bloom *
 BloomStateToFittedValue(Bloom *state, bool in_place)
 {
-	BloomShape	shape;
+	const Bloom *value = BloomStateToValue(state, in_place);
 
-	if (BloomIsValue(state) || BloomIsBits(state))
-	{
-		const Bloom *value = BloomStateToValue(state, in_place);
-
-		return value->count == 0 ? BloomMakeUnsized(BLOOM_PLAIN) :
-			BloomFit(value, value->fp_prob);
-	}
-	FlushInPlace(state);
-	if (state->count == 0)
-		return BloomMakeUnsized(BLOOM_PLAIN);
-	if (state->count >= MAX_COLLECTED_WORDS)
+	/* the list was full */
+	if (BloomIsKeys(state) && BloomIsBits(value))
 		TooManyToCollect();
-
-	shape = BloomShapeForCapacity(state->count, state->fp_prob,
-								  (int64) state->seed);
-	return MakeValue(state, &shape);
+	if (value->count == 0)
+		return BloomMakeUnsized(BLOOM_PLAIN);
+	return BloomFit(value, value->fp_prob);
 }
