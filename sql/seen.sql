@@ -103,6 +103,16 @@ FROM (SELECT bloom_seen(row, 10000000, 0.01) OVER (PARTITION BY row / 2) AS seen
 -- Keys
 --
 
+-- from one batch of rows to the next, and across partitions of every size
+SELECT bool_and(seen = (n > 1)) AS all_agree, count(*) AS rows
+FROM (SELECT bloom_seen(row % 7) OVER w AS seen, row_number() OVER (PARTITION BY part, row % 7 ORDER BY row) AS n
+	  FROM (SELECT row, floor(sqrt(row)) AS part FROM clicks WHERE row <= 5000) AS c
+	  WINDOW w AS (PARTITION BY part ORDER BY row)) AS s;
+-- a LIMIT does not read far ahead
+CREATE TEMP SEQUENCE rows_read;
+SELECT i, bloom_seen(i % 2) OVER () AS seen FROM (SELECT nextval('rows_read') AS i FROM generate_series(1, 1000)) AS s LIMIT 3;
+SELECT last_value < 10 AS few_rows_read FROM rows_read;
+
 -- a null key was never seen
 SELECT k, bloom_seen(k) OVER () AS exact, bloom_seen(k, 10, 0.01) OVER () AS sized
 FROM unnest(ARRAY[NULL, 1, NULL, 1, NULL]) AS k;

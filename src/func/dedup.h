@@ -80,6 +80,22 @@ BloomDedupInsert(uint64 *blocks, uint64 nblocks, uint64 entry)
 }
 
 /*
+ * BloomDedupTouch
+ *		Read the block of a hash that will be added soon.
+ *
+ * The reads of several hashes in a row overlap.  A prefetch would not: the
+ * processor may drop it where the page's address has to be looked up.
+ */
+static inline void
+BloomDedupTouch(const BloomDedup *dedup, uint64 hash)
+{
+	uint64		place = BloomMulHigh(dedup->is_filter ? hash : hash * dedup->secret,
+									 dedup->nblocks);
+
+	(void) *(volatile uint64 *) (dedup->blocks + place * BLOOM_BLOCK_WORDS);
+}
+
+/*
  * BloomDedupAdd
  *		Add a hash.  True: it was new.
  *

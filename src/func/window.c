@@ -3,15 +3,17 @@
  * func/window.c
  *		bloom_seen: was this key in an earlier row of the partition?
  *
- * One pass in the window's order, without a sort or a hash table of rows: each
- * row adds its key to the state of its partition, and is told whether it was
- * there (func/dedup.c).
+ * - Rows are looked at in batches, and only once, in the order of the window.
+ *	 A batch adds its keys to the dedup table of the partition, and notes which
+ *	 were there (func/dedup.c).
+ * - At the end of a batch we tell the executor that its rows are done, and it
+ *	 forgets them: nothing is spilled, however long the partition.
+ * - The dedup table lives in the partition's memory, which the executor frees
+ *	 at the partition's end.
  *
- * The state lives in the partition's memory, which the executor frees at the
- * partition's end.
- *
- * No row is looked at twice.  We tell the executor so at each row, and it
- * forgets the rows before: nothing is spilled, however long the partition.
+ * Most of the time of a large table is that of its cache misses.  In a batch,
+ * they overlap.  The first batches of a partition are small, so that a query
+ * with a LIMIT does not read far ahead.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -20,18 +22,32 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "windowapi.h"
 
 #include "key/hash.h"
 #include "func/dedup.h"
 
+/* Most rows of a batch, one for each bit of a word */
+#define MAX_BATCH			32
+
 /* What a call has, for all partitions */
 typedef struct SeenCall
 {
 	BloomHasher hasher;
 	bool		warned;
+	int			max_batch;
 } SeenCall;
+
+/* What it has for a partition */
+typedef struct SeenPartition
+{
+	BloomDedup	dedup;
+	int64		start;			/* row of the partition that begins the batch */
+	int			nrows;			/* of the batch */
+	uint32		seen;			/* a bit for each of them */
+} SeenPartition;
 
 static SeenCall *
 GetCall(FunctionCallInfo fcinfo)
@@ -42,6 +58,9 @@ GetCall(FunctionCallInfo fcinfo)
 	{
 		call = BloomMakeCallSite(fcinfo, 0, false, sizeof(SeenCall));
 		BloomInsistOnOneType(&call->hasher);
+
+		/* the executor keeps two batches; a row takes at most a page */
+		call->max_batch = Max(1, Min(MAX_BATCH, work_mem / (2 * BLCKSZ / 1024)));
 	}
 	return call;
 }
@@ -77,6 +96,44 @@ BeginPartition(FunctionCallInfo fcinfo, BloomDedup *dedup)
 	}
 }
 
+/* Look at the current row and the next ones. */
+static void
+NextBatch(WindowObject window, SeenCall *call, SeenPartition *partition)
+{
+	uint64		hashes[MAX_BATCH];
+	int			most = Min(partition->nrows * 2 + 1, call->max_batch);
+	int			n = 0;
+
+	partition->start = WinGetCurrentPosition(window);
+	WinSetMarkPosition(window, partition->start);
+	while (n < most)
+	{
+		bool		isnull;
+		bool		is_past_end;
+		Datum		key = WinGetFuncArgInPartition(window, 0,
+												   n, WINDOW_SEEK_CURRENT,
+												   false, &isnull,
+												   &is_past_end);
+
+		if (is_past_end)
+			break;
+		/* zero is no hash */
+		hashes[n] = isnull ? 0 : BloomHashDatum(&call->hasher, key, 0);
+		n++;
+	}
+	for (int i = 0; i < n; i++)
+		BloomDedupTouch(&partition->dedup, hashes[i]);
+
+	partition->nrows = n;
+	partition->seen = 0;
+	for (int i = 0; i < n; i++)
+	{
+		if (hashes[i] != 0 &&
+			!BloomDedupAdd(&partition->dedup, hashes[i], &call->warned))
+			partition->seen |= (uint32) 1 << i;
+	}
+}
+
 /*
  * bloom_seen
  *		Was this key (possibly) in an earlier row of the partition?
@@ -88,21 +145,17 @@ Datum
 bloom_seen(PG_FUNCTION_ARGS)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
-	SeenCall   *call = GetCall(fcinfo);
-	BloomDedup *dedup;
-	bool		isnull;
-	Datum		key;
-	uint64		hash;
+	SeenPartition *partition;
+	int64		row = WinGetCurrentPosition(window);
 
-	dedup = WinGetPartitionLocalMemory(window, sizeof(BloomDedup));
-	WinSetMarkPosition(window, WinGetCurrentPosition(window));
+	partition = WinGetPartitionLocalMemory(window, sizeof(SeenPartition));
+	if (row >= partition->start + partition->nrows)
+	{
+		SeenCall   *call = GetCall(fcinfo);
 
-	if (unlikely(dedup->context == NULL))
-		BeginPartition(fcinfo, dedup);
-
-	key = WinGetFuncArgCurrent(window, 0, &isnull);
-	if (isnull)
-		PG_RETURN_BOOL(false);
-	hash = BloomHashDatum(&call->hasher, key, 0);
-	PG_RETURN_BOOL(!BloomDedupAdd(dedup, hash, &call->warned));
+		if (partition->dedup.context == NULL)
+			BeginPartition(fcinfo, &partition->dedup);
+		NextBatch(window, call, partition);
+	}
+	PG_RETURN_BOOL((partition->seen >> (row - partition->start)) & 1);
 }
