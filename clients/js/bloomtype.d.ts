@@ -66,6 +66,13 @@ export class BloomFilter {
   /** The bits that a key sets, as bloom_positions returns them. */
   positions(key: Key, type?: KeyTypeName): number[]
   positionsOfHash(hash: bigint): number[]
+  /**
+   * The filter of the keys of both.  Error 42804: they have different shapes, or
+   * different types of keys.
+   */
+  union(other: BloomFilter): BloomFilter
+  /** A filter of at least the keys that are in both: its rate is higher. */
+  intersect(other: BloomFilter): BloomFilter
   readonly info: Info
   /** The bytes that the server takes, `$1::bytea::bloom`; not copied. */
   toBytes(): Uint8Array

@@ -557,7 +557,7 @@ function decode(bytes) {
     bits: 64 * words,
     seedH: view.getInt32(16, true),
     seedL: view.getInt32(12, true),
-    capacity: Number(capacity),
+    capacity,
     fpProb: view.getFloat64(28, true),
     count: Number(bigCount),
     content: bytes.subarray(start),
@@ -774,6 +774,50 @@ export class BloomFilter {
     return Array.from({ length: this.#fields.hashes }, () => nextPosition(this.#bitsHigh, this.#bitsLow))
   }
 
+  /** The filter of the keys of both, which have the same shape and type of keys. */
+  union(other) {
+    const a = this.#fields, b = other.#fields
+    if (a.bits === 0) return other
+    if (b.bits === 0) return this
+    const fields = combine(a, b)
+    const content = new Content(fields)
+    for (const filter of [this, other]) {
+      if (filter.#fields.form === BITS) content.addBits(filter.#fields.content)
+      else filter.#eachKey(() => content.add(H, L))
+    }
+    return new BloomFilter(content.encode(fields))
+  }
+
+  /** A filter of at least the keys that are in both: its rate is higher. */
+  intersect(other) {
+    const a = this.#fields, b = other.#fields
+    if (a.bits === 0) return this
+    if (b.bits === 0) return other
+    const fields = combine(a, b)
+    const content = new Content(fields)
+    if (!a.keyType || !b.keyType) {
+      fields.keyType = null
+    } else if (a.form === BITS && b.form === BITS) {
+      const both = a.content.map((byte, i) => byte & b.content[i])
+      if (both.some((byte) => byte !== 0)) content.addBits(both)
+    } else {
+      const [keys, tested] = a.form === KEYS ? [this, other] : [other, this]
+      keys.#eachKey((h, l) => {
+        if (tested.#test()) content.add(h, l)
+      })
+    }
+    return new BloomFilter(content.encode(fields))
+  }
+
+  /** Calls visit with the halves of each hash of a filter in keys form, which are in H and L, too. */
+  #eachKey(visit) {
+    for (let at = 0; at < 8 * this.#fields.count; at += 8) {
+      H = this.#view.getInt32(at + 4, true)
+      L = this.#view.getInt32(at, true)
+      visit(H, L)
+    }
+  }
+
   /** What bloom_info of the server returns. */
   get info() {
     const { form, hashes, keyType, bits, seedH, seedL, capacity, fpProb, count } = this.#fields
@@ -785,7 +829,7 @@ export class BloomFilter {
       bits,
       hashes,
       seed: BigInt.asIntN(64, bigint(seedH, seedL)),
-      capacity,
+      capacity: Number(capacity),
       fpProb,
       keys: form === KEYS ? count : Math.round(estimate),
       fpProbNow: form === KEYS ? count / 2 ** 64 : fill ** hashes,
@@ -807,44 +851,154 @@ export class BloomFilter {
 }
 
 // ----------------------------------------------------------------
-// A filter, to be filled
+// What a filter holds, while it changes
 // ----------------------------------------------------------------
 
 /** Whether a word of 64 bits has its low half first in memory. */
 const LOW_FIRST = new Uint8Array(Uint32Array.of(1).buffer)[0]
 
 /**
- * As long as there are fewer keys than words, a filter has the hashes of its
- * keys: a sorted list, and behind it those that were added since.
+ * As long as there are fewer keys than words, these are the hashes of the keys:
+ * a sorted list, and behind it those that were added since.
  */
-export class BloomBuilder {
-  #keyType
-  #shape
-  #seedH
-  #seedL
+class Content {
+  #bits
+  #hashes
   #list = new BigUint64Array(64)
   #halves = new Uint32Array(this.#list.buffer)
   #used = 0
-  #bits = null
+  #array = null           // of bits, in place of the list
+
+  constructor({ bits, hashes }) {
+    this.#bits = bits
+    this.#hashes = hashes
+  }
+
+  add(h, l) {
+    if (!this.#array && this.#used === this.#list.length) this.#makeRoom()
+    if (this.#array) return this.#set(h, l)
+    this.#halves[2 * this.#used + LOW_FIRST] = h
+    this.#halves[2 * this.#used + 1 - LOW_FIRST] = l
+    this.#used++
+  }
+
+  #set(h, l) {
+    const bitsHigh = Math.floor(this.#bits / 65536), bitsLow = this.#bits % 65536
+    H = h
+    L = l
+    for (let i = 0; i < this.#hashes; i++) {
+      const position = nextPosition(bitsHigh, bitsLow)
+      this.#array[position >>> 3] |= 1 << (position & 7)
+    }
+  }
+
+  #makeRoom() {
+    this.#sort()
+    if (this.#array || 2 * this.#used < this.#list.length) return
+    const list = new BigUint64Array(2 * this.#list.length)
+    list.set(this.#list)
+    this.#list = list
+    this.#halves = new Uint32Array(list.buffer)
+  }
+
+  /** Sorts the list, without repeats; as many keys as words become bits. */
+  #sort() {
+    const halves = this.#halves
+    let distinct = 0
+    this.#list.subarray(0, this.#used).sort()
+    for (let at = 0; at < 2 * this.#used; at += 2) {
+      if (distinct > 0 && halves[at] === halves[2 * distinct - 2] && halves[at + 1] === halves[2 * distinct - 1]) continue
+      halves[2 * distinct] = halves[at]
+      halves[2 * distinct + 1] = halves[at + 1]
+      distinct++
+    }
+    this.#used = distinct
+    if (distinct > 0 && distinct >= this.#bits / 64) this.#toBits()
+  }
+
+  #toBits() {
+    const halves = this.#halves
+    this.#array = new Uint8Array(this.#bits / 8)
+    for (let i = 0; i < this.#used; i++) this.#set(halves[2 * i + LOW_FIRST], halves[2 * i + 1 - LOW_FIRST])
+    this.#list = this.#halves = null
+  }
+
+  /** Adds an array of bits. */
+  addBits(bits) {
+    if (!this.#array) this.#toBits()
+    for (let i = 0; i < bits.length; i++) this.#array[i] |= bits[i]
+  }
+
+  /** The bytes of a filter with these fields and this content. */
+  encode({ bits, hashes, keyType, seedH, seedL, capacity, fpProb }) {
+    if (!this.#array) this.#sort()
+    const count = this.#array ? countBits(this.#array) : this.#used
+    const name = keyType && keyType.isNamed ? new TextEncoder().encode(keyType.name) : []
+    const start = HEADER + Math.ceil(name.length / 8) * 8
+    const bytes = new Uint8Array(start + (this.#array ? bits / 8 : 8 * count))
+    const view = new DataView(bytes.buffer)
+
+    bytes.set([1, this.#array ? BITS : KEYS, hashes, (start - HEADER) / 8])
+    view.setUint32(4, keyType ? keyType.number : 0, true)
+    view.setUint32(8, bits / 64, true)
+    view.setInt32(12, seedL, true)
+    view.setInt32(16, seedH, true)
+    view.setBigUint64(20, capacity, true)
+    view.setFloat64(28, fpProb, true)
+    view.setBigUint64(36, BigInt(count), true)
+    bytes.set(name, HEADER)
+    if (this.#array) bytes.set(this.#array, start)
+    else for (let i = 0; i < 2 * count; i++) view.setUint32(start + 4 * i, this.#halves[i ^ 1 ^ LOW_FIRST], true)
+    return bytes
+  }
+}
+
+/** The fields of a combination: the larger capacity, with its rate. */
+function combine(a, b) {
+  if (a.bits !== b.bits || a.hashes !== b.hashes || a.seedH !== b.seedH || a.seedL !== b.seedL) {
+    throw wrongType('Bloom filters of different shapes cannot be combined')
+  }
+  if (a.keyType && b.keyType && a.keyType.name !== b.keyType.name) {
+    throw wrongType(`a Bloom filter of ${a.keyType.name} cannot be combined with one of ${b.keyType.name}`)
+  }
+  const { capacity, fpProb } = a.capacity > b.capacity || (a.capacity === b.capacity && a.fpProb > b.fpProb) ? a : b
+  return { ...a, keyType: a.keyType || b.keyType, capacity, fpProb }
+}
+
+// ----------------------------------------------------------------
+// A filter, to be filled
+// ----------------------------------------------------------------
+
+export class BloomBuilder {
+  #fields
+  #content
 
   constructor({ capacity, fpProb = 0.01, keyType, seed = 0 }) {
     const { bits, hashes } = params(capacity, fpProb)
     if (keyType === undefined) throw wrongType("name the keyType, such as 'text' or 'bigint'")
     seed = BigInt(seed)
     if (seed !== BigInt.asIntN(64, seed)) throw wrongKey(`seed ${seed} is out of range: it has 64 bits, with a sign`)
-    this.#keyType = keyTypeNamed(keyType)
-    this.#shape = { bits, hashes, capacity: Math.ceil(capacity), fpProb }
-    this.#seedH = Number(BigInt.asIntN(32, seed >> 32n))
-    this.#seedL = Number(BigInt.asIntN(32, seed))
+    this.#fields = {
+      bits,
+      hashes,
+      keyType: keyTypeNamed(keyType),
+      seedH: Number(BigInt.asIntN(32, seed >> 32n)),
+      seedL: Number(BigInt.asIntN(32, seed)),
+      capacity: BigInt(Math.ceil(capacity)),
+      fpProb,
+    }
+    this.#content = new Content(this.#fields)
   }
 
   /** Adds a key; null and undefined are no keys, as in SQL. */
   add(key) {
     if (key === null || key === undefined) return this
-    const length = this.#keyType.encode(key)
-    if (length < 0) throw wrongKey(`${show(key)} is no ${this.#keyType.name}`)
-    hash(scratch, length, this.#seedH, this.#seedL)
-    return this.#addHash(H, L)
+    const { keyType, seedH, seedL } = this.#fields
+    const length = keyType.encode(key)
+    if (length < 0) throw wrongKey(`${show(key)} is no ${keyType.name}`)
+    hash(scratch, length, seedH, seedL)
+    this.#content.add(H, L)
+    return this
   }
 
   addAll(keys) {
@@ -852,80 +1006,9 @@ export class BloomBuilder {
     return this
   }
 
-  #addHash(h, l) {
-    if (!this.#bits && this.#used === this.#list.length) this.#makeRoom()
-    if (this.#bits) {
-      this.#set(h, l)
-    } else {
-      this.#halves[2 * this.#used + LOW_FIRST] = h
-      this.#halves[2 * this.#used + 1 - LOW_FIRST] = l
-      this.#used++
-    }
-    return this
-  }
-
-  #set(h, l) {
-    const { bits, hashes } = this.#shape
-    const bitsHigh = Math.floor(bits / 65536), bitsLow = bits % 65536
-    H = h
-    L = l
-    for (let i = 0; i < hashes; i++) {
-      const position = nextPosition(bitsHigh, bitsLow)
-      this.#bits[position >>> 3] |= 1 << (position & 7)
-    }
-  }
-
-  /** Sorts the list, without repeats; with as many keys as words, there are bits instead. */
-  #sort() {
-    const list = this.#list.subarray(0, this.#used).sort()
-    const halves = this.#halves
-    let distinct = 0
-    for (let i = 0; i < list.length; i++) {
-      const at = 2 * i
-      if (i > 0 && halves[at] === halves[2 * distinct - 2] && halves[at + 1] === halves[2 * distinct - 1]) continue
-      halves[2 * distinct] = halves[at]
-      halves[2 * distinct + 1] = halves[at + 1]
-      distinct++
-    }
-    this.#used = distinct
-    if (distinct < this.#shape.bits / 64) return
-    this.#bits = new Uint8Array(this.#shape.bits / 8)
-    for (let i = 0; i < distinct; i++) this.#set(halves[2 * i + LOW_FIRST], halves[2 * i + 1 - LOW_FIRST])
-    this.#list = this.#halves = null
-  }
-
-  #makeRoom() {
-    this.#sort()
-    if (this.#bits || 2 * this.#used < this.#list.length) return
-    const list = new BigUint64Array(2 * this.#list.length)
-    list.set(this.#list)
-    this.#list = list
-    this.#halves = new Uint32Array(list.buffer)
-  }
-
   /** The bytes that the server takes: $1::bytea::bloom.  More keys can be added afterwards. */
   toBytes() {
-    if (!this.#bits) this.#sort()
-    const { bits, hashes, capacity, fpProb } = this.#shape
-    const count = this.#bits ? countBits(this.#bits) : this.#used
-    const { number, name, isNamed } = this.#keyType
-    const typeName = isNamed ? new TextEncoder().encode(name) : []
-    const start = HEADER + Math.ceil(typeName.length / 8) * 8
-    const bytes = new Uint8Array(start + (this.#bits ? bits / 8 : 8 * count))
-    const view = new DataView(bytes.buffer)
-
-    bytes.set([1, this.#bits ? BITS : KEYS, hashes, (start - HEADER) / 8])
-    view.setUint32(4, number, true)
-    view.setUint32(8, bits / 64, true)
-    view.setInt32(12, this.#seedL, true)
-    view.setInt32(16, this.#seedH, true)
-    view.setBigUint64(20, BigInt(capacity), true)
-    view.setFloat64(28, fpProb, true)
-    view.setBigUint64(36, BigInt(count), true)
-    bytes.set(typeName, HEADER)
-    if (this.#bits) bytes.set(this.#bits, start)
-    else for (let i = 0; i < 2 * count; i++) view.setUint32(start + 4 * i, this.#halves[i ^ 1 ^ LOW_FIRST], true)
-    return bytes
+    return this.#content.encode(this.#fields)
   }
 
   /** The text form, base64. */

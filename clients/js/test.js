@@ -159,6 +159,16 @@ check(BloomFilter.from(' ' + texts.toString().replace(/(.{60})/g, '$1\n')).has('
 const empty = BloomFilter.from(unhex(vectors.filters[0].bytes))
 check(!empty.has('x') && !empty.has(1), 'a filter without a shape has no keys')
 
+// filters as sets
+const few = BloomFilter.builder({ capacity: 1000, keyType: 'bigint' }).addAll([1, 2, 3]).build()
+const hundreds = BloomFilter.builder({ capacity: 1000, keyType: 'bigint' }).addAll(Array(900).keys()).build()
+const all = BloomFilter.builder({ capacity: 1000, keyType: 'bigint' }).addAll([...Array(1000).keys()]).build()
+check(few.union(hundreds).toString() === hundreds.toString() && few.intersect(all).toString() === few.toString() &&
+  [...Array(900).keys()].every((i) => all.intersect(hundreds).has(i)), 'unions and intersections')
+fails('42804', 'a union of different shapes', () => few.union(ids))
+fails('42804', 'an intersection of different types of keys',
+  () => few.intersect(BloomFilter.builder({ capacity: 1000, keyType: 'text' }).add('1').build()))
+
 // A filter grows from keys into bits as it goes, and repeats count once.
 const many = BloomFilter.builder({ capacity: 20000, keyType: 'bigint' })
 for (let i = 0; i < 60000; i++) many.add(i % 20000)
@@ -183,6 +193,12 @@ if (folder) {
     check(hex(ours.toBytes()) === hex(bytes), `${file}: the filter of ${keys.length} keys, byte for byte (${representation} form)`)
     check(keys.every((key) => theirs.has(key)), 'all of them are in the server\'s')
   }
+  const pairs = readFileSync(`${folder}/combined`, 'utf8').trim().split('\n').map((line) => line.split(' '))
+  const wrong = pairs.filter(([a, b, union, intersection]) => {
+    const left = BloomFilter.from(unhex(a)), right = BloomFilter.from(unhex(b))
+    return hex(left.union(right).toBytes()) !== union || hex(left.intersect(right).toBytes()) !== intersection
+  })
+  check(pairs.length > 100 && wrong.length === 0, `unions and intersections of ${pairs.length} pairs`, ...wrong)
   const verdicts = readFileSync(`${folder}/verdicts`, 'utf8').trim().split('\n')
   check(verdicts.length > 100 && verdicts.every((line) => {
     const [verdict, file] = line.split(' ')
