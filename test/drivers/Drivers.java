@@ -2,9 +2,14 @@
  * What docs/clients.md says of JDBC, tried on the database of the URL that is
  * the only argument.  Prints the Test Anything Protocol.
  *
- *     java -cp /usr/share/java/postgresql.jar Drivers.java 'jdbc:postgresql://...'
+ *     javac -d CLASSES $(find clients/java/src/main -name '*.java')
+ *     java -cp CLASSES:/usr/share/java/postgresql.jar Drivers.java 'jdbc:postgresql://...'
  */
+import bloomtype.BloomFilter;
 import java.sql.*;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
 
 public class Drivers {
 	static int number = 0, failures = 0;
@@ -44,6 +49,30 @@ public class Drivers {
 			s = con.prepareStatement("SELECT cardinality(bloom_missing(urls, ?)) FROM visited");
 			s.setArray(1, con.createArrayOf("text", new String[] {"https://example.org/1", "x"}));
 			check(one(s), 1, "JDBC: list");
+
+			ResultSet r = con.createStatement().executeQuery("SELECT urls::bytea, urls FROM visited");
+			r.next();
+			BloomFilter urls = BloomFilter.fromBytes(r.getBytes(1));
+			check(BloomFilter.fromText(r.getString(2)), urls, "JDBC: a column of type bloom is text");
+			check(urls.contains("https://example.org/1"), true, "clients/java: a key of the server");
+			check(urls.contains("https://example.org/x"), false, "clients/java: another key");
+			BloomFilter.Builder ids = BloomFilter.builder(1000);
+			for (int id = 1; id <= 1000; id++)
+				ids.add(id);
+			s = con.prepareStatement("SELECT ?::bytea::bloom = ids FROM visited");
+			s.setBytes(1, ids.build().toBytes());
+			check(one(s), true, "clients/java: a filter is a parameter");
+
+			r = con.createStatement().executeQuery(
+				"SELECT bloom_add(f, t)::bytea, bloom_add(f, t::timestamp)::bytea, bloom_add(f, t::date)::bytea,"
+				+ " t, t::timestamp, t::date FROM bloom_empty(1) AS f,"
+				+ " unnest('{infinity, -infinity, 2026-11-21 01:02:03.456789+05}'::timestamptz[]) AS t");
+			boolean found = true;
+			while (r.next())
+				found = found && BloomFilter.fromBytes(r.getBytes(1)).contains(r.getObject(4, OffsetDateTime.class))
+					&& BloomFilter.fromBytes(r.getBytes(2)).contains(r.getObject(5, LocalDateTime.class))
+					&& BloomFilter.fromBytes(r.getBytes(3)).contains(r.getObject(6, LocalDate.class));
+			check(found, true, "clients/java: dates and times that JDBC returns, and infinity");
 		}
 		System.out.println("1.." + number);
 		System.exit(failures > 0 ? 1 : 0);

@@ -23,12 +23,22 @@ my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
 my $jar = '/usr/share/java/postgresql.jar';
 my $url = 'jdbc:postgresql://127.0.0.1:' . $node->port . "/postgres?user=$user";
 
+# where clients in languages with a compiler are compiled
+my $folder = PostgreSQL::Test::Utils::tempdir;
+my $gopath = '/usr/share/gocode';
+my $go = "export GO111MODULE=off GOPATH=$folder:$gopath GOCACHE=$folder/cache\n"
+  . "package=$folder/src/\$(sed -n 's/^module //p' clients/go/go.mod)\n"
+  . 'mkdir -p $(dirname $package) && ln -s $PWD/clients/go $package && go run test/drivers/drivers.go';
+my $java = "javac -d $folder \$(find clients/java/src/main -name '*.java')"
+  . " && java -cp $folder:$jar test/drivers/Drivers.java '$url'";
+
 # a program, whether it can run here, and its command
 foreach my $case (
 	[ 'Python', "$python -c 'import psycopg2'", [ $python, 'test/drivers/drivers.py' ] ],
 	[ 'JavaScript', 'node -e 1', [ 'node', 'test/drivers/drivers.mjs' ] ],
 	[ 'Perl', 'perl -MDBD::Pg -e 1', [ 'perl', 'test/drivers/drivers.pl' ] ],
-	[ 'Java', "test -r $jar && java --version", [ 'java', '-cp', $jar, 'test/drivers/Drivers.java', $url ] ])
+	[ 'Go', "test -d $gopath/src/github.com/lib/pq && go version", [ 'sh', '-c', $go ] ],
+	[ 'Java', "test -r $jar && javac --version", [ 'sh', '-c', $java ] ])
 {
 	my ($language, $probe, $command) = @$case;
 	my $out = '';
