@@ -64,7 +64,7 @@
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
-PG_MODULE_MAGIC_EXT(.name = "bloomtype", .version = "1.0.0-rc1");
+PG_MODULE_MAGIC_EXT(.name = "bloomtype",.version = "1.0.0-rc1");
 #else
 PG_MODULE_MAGIC;
 #endif
@@ -467,7 +467,7 @@ OnlyFresh(const Bloom *filter, BloomArrayKeys keys)
 	for (uint64 i = 0; i < n; i++)
 	{
 		bool	   *is_taken = taken +
-			(BloomFindKey(distinct, keys.nkeys, keys.hashes[i]) - distinct);
+		(BloomFindKey(distinct, keys.nkeys, keys.hashes[i]) - distinct);
 
 		BloomCheckInterrupts(i);
 		if (*is_taken)
@@ -582,7 +582,7 @@ TestArray(FunctionCallInfo fcinfo, bool decisive)
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		bool		found = keys.hashes[i] != 0 &&
-			BloomProbeTest(&probe, keys.hashes[i]);
+		BloomProbeTest(&probe, keys.hashes[i]);
 
 		BloomCheckInterrupts(i);
 		if (found == decisive)

@@ -125,7 +125,7 @@ BloomSmallestCounter(const uint8 *data, uint64 bits, int hashes, uint64 hash)
  */
 static inline int
 BloomCountersAdd(uint8 *data, uint64 bits, int hashes, uint64 hash,
-				   unsigned int times)
+				 unsigned int times)
 {
 	uint32		position[BLOOM_MAX_HASHES];
 	uint8		count[BLOOM_MAX_HASHES];
@@ -153,7 +153,7 @@ BloomCountersAdd(uint8 *data, uint64 bits, int hashes, uint64 hash,
  */
 static inline bool
 BloomCountersRemove(uint8 *data, uint64 bits, int hashes, uint64 hash,
-					  unsigned int times, uint64 *emptied)
+					unsigned int times, uint64 *emptied)
 {
 	uint32		position[BLOOM_MAX_HASHES];
 	uint8		count[BLOOM_MAX_HASHES];

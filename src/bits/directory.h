@@ -60,7 +60,7 @@ typedef struct BloomDirectory
 	uint64		nkeys;
 	uint64		tests;			/* so far, without a directory */
 	void	   *memory;			/* of the directory */
-	BloomDirectoryLine *lines;		/* one more than nlines; or NULL */
+	BloomDirectoryLine *lines;	/* one more than nlines; or NULL */
 	uint64		nlines;
 } BloomDirectory;
 

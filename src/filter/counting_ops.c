@@ -78,9 +78,9 @@ BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
 	while (i < a.nkeys || j < b.nkeys)
 	{
 		bool		from_a = j == b.nkeys ||
-			(i < a.nkeys && a.hashes[i] <= b.hashes[j]);
+		(i < a.nkeys && a.hashes[i] <= b.hashes[j]);
 		bool		from_b = i == a.nkeys ||
-			(j < b.nkeys && b.hashes[j] <= a.hashes[i]);
+		(j < b.nkeys && b.hashes[j] <= a.hashes[i]);
 
 		BloomCheckInterrupts(n);
 		if (hashes != NULL)
@@ -88,7 +88,7 @@ BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
 			hashes[n] = from_a ? a.hashes[i] : b.hashes[j];
 			BloomPutCounter(counts, n,
 							BloomCountSum(from_a ? BloomGetCounter(a.counts, i) : 0,
-										   from_b ? BloomGetCounter(b.counts, j) : 0));
+										  from_b ? BloomGetCounter(b.counts, j) : 0));
 		}
 		i += from_a;
 		j += from_b;
@@ -220,7 +220,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 
 		/* false, if those before it have removed it: it is absent now */
 		(void) BloomCountersRemove(BloomCounterData(result), BloomBits(result),
-									 result->hashes, hashes[i], 1, &emptied);
+								   result->hashes, hashes[i], 1, &emptied);
 	}
 	BloomSetCount(result, filter->count - emptied);
 	return result;
@@ -280,9 +280,9 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 		{
 			BloomCheckInterrupts(i);
 			if (!BloomCountersRemove(BloomCounterData(result), BloomBits(a),
-									   a->hashes, removed.hashes[i],
-									   BloomGetCounter(removed.counts, i),
-									   &emptied))
+									 a->hashes, removed.hashes[i],
+									 BloomGetCounter(removed.counts, i),
+									 &emptied))
 				ReportDifference();
 		}
 		BloomSetCount(result, a->count - emptied);

@@ -31,7 +31,7 @@ typedef struct BloomProbeSite
 {
 	BloomCache *cache;			/* NULL before the first stored filter */
 	bool		is_constant;	/* it has one filter, for all its life */
-	BloomDirectory directory;		/* of that, in keys form */
+	BloomDirectory directory;	/* of that, in keys form */
 } BloomProbeSite;
 
 /* A filter to be probed: as a whole, or by parts of what is stored */
@@ -39,7 +39,7 @@ typedef struct BloomProbe
 {
 	const Bloom *header;		/* with some of its content, unless is_whole */
 	bool		is_whole;
-	BloomDirectory *directory;			/* or NULL */
+	BloomDirectory *directory;	/* or NULL */
 	MemoryContext context;		/* of the directory */
 	Datum		stored;			/* unless is_whole, as the next two */
 	BloomCache *cache;
