@@ -55,12 +55,12 @@
  */
 #define PART_COST			8
 
-/* In a list of hashes, so many around the expected place are read at once */
+/* Hashes of a list that are read at once, around the expected place */
 #define KEYS_PER_READ		256
 
 /*
  * As many tests as a list has hashes, divided by this, are worth a directory:
- * a search of a list beyond the caches takes some 300 ns, and to make the
+ * a search of a list beyond the caches needs some 300 ns, and to make the
  * directory some 10 ns a hash.
  */
 #define DIRECTORY_PAYS			32
@@ -101,8 +101,8 @@ BloomFetchState(Datum datum)
 }
 
 /*
- * An error if a filter is no value: an aggregate that somebody has made of our
- * transition functions without a final function returns its state.
+ * An error if a filter is no value: an aggregate of our transition functions that has
+ * no final function returns its state.
  */
 static void
 CheckIsValue(const Bloom *filter)
@@ -134,16 +134,16 @@ BloomFetch(Datum datum)
 }
 
 /* ----------------------------------------------------------------
- *							SLICES
+ *							PARTS
  * ----------------------------------------------------------------
  */
 
 /*
- * BloomIsSliceable
+ * BloomHasParts
  *		Is the Datum a value in a TOAST table of which parts can be read?
  */
 bool
-BloomIsSliceable(Datum datum)
+BloomHasParts(Datum datum)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	struct varatt_external pointer;
@@ -186,7 +186,7 @@ ReadStored(MemoryContext context, Datum stored, Size size)
 	struct varatt_external pointer;
 	Relation	toast;
 
-	if (!BloomIsSliceable(stored))
+	if (!BloomHasParts(stored))
 	{
 		const Bloom *whole = BloomFetch(stored);
 
@@ -214,7 +214,7 @@ ReadStored(MemoryContext context, Datum stored, Size size)
 const Bloom *
 BloomFetchHeader(Datum datum)
 {
-	if (!BloomIsSliceable(datum))
+	if (!BloomHasParts(datum))
 		return BloomFetch(datum);
 	return ReadStored(CurrentMemoryContext, datum,
 					  Min(BloomFetchSize(datum), PARTS_SIZE(1)));
@@ -235,7 +235,7 @@ BloomFetchSize(Datum datum)
  * ----------------------------------------------------------------
  */
 
-/* What a whole filter takes, with the directory that it may get. */
+/* The size of a whole filter, with the directory that it may get. */
 static Size
 WholeBytes(const Bloom *whole)
 {
@@ -345,7 +345,7 @@ GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 		pfree(entry->first);
 	entry->first = NULL;
 	entry->parts = 0;
-	if (BloomIsSliceable(stored) && BloomFetchSize(stored) >
+	if (BloomHasParts(stored) && BloomFetchSize(stored) >
 		(nkeys == 1 ? PARTS_SIZE(1) : SMALL_FILTER_SIZE))
 		entry->first = ReadStored(cache->shared.query, stored, PARTS_SIZE(1));
 	entry->toastrelid = pointer.va_toastrelid;
@@ -433,7 +433,7 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
  * BloomProbeDirectory
  *		Make the directory of the filter's keys, once it pays.
  *
- * False: not yet.  To make it takes about as long as the searches until then.
+ * False: not yet.  To make it costs about as much as the searches until then.
  */
 bool
 BloomProbeDirectory(const BloomProbe *probe)

@@ -17,7 +17,7 @@ extern const Bloom *BloomFetch(Datum datum);
 extern const Bloom *BloomFetchState(Datum datum);
 extern const Bloom *BloomFetchHeader(Datum datum);
 extern Size BloomFetchSize(Datum datum);
-extern bool BloomIsSliceable(Datum datum);
+extern bool BloomHasParts(Datum datum);
 extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
 
 #define PG_GETARG_BLOOM_P(n)	BloomFetch(PG_GETARG_DATUM(n))
@@ -56,7 +56,7 @@ extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
 
 /*
  * BloomProbeBegin
- *		Make a filter ready to be probed for so many keys.
+ *		Make a filter ready to be probed for n keys.
  *
  * The context is the function's own, fn_mcxt.
  */

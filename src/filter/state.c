@@ -19,8 +19,8 @@
  *
  * A flush sorts the batch and merges it into the keys, or sets its bits.  If
  * there are then as many keys as values in keys form can hold, the state turns
- * into bits.  So n keys take n log n time, whichever they are: nobody can
- * choose bad ones.  A batch of bits has the processor wait for many cache
+ * into bits.  So n keys take n log n time, whichever they are, also
+ * chosen ones.  A batch of bits has the processor wait for many cache
  * misses at a time; between rows, it would wait for each.
  *
  * Memory

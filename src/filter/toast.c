@@ -72,7 +72,7 @@ TestByte(uint8 byte, uint64 position, int width)
 
 /* The same through the access method of the TOAST table. */
 static bool
-TestBySlices(Datum stored, Size offset, int width, const uint64 *positions,
+TestByBytes(Datum stored, Size offset, int width, const uint64 *positions,
 			 int npositions)
 {
 	for (int i = 0; i < npositions; i++)
@@ -129,7 +129,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	if (toast->rd_rel->relam != HEAP_TABLE_AM_OID)
 	{
 		table_close(toast, AccessShareLock);
-		return TestBySlices(stored, offset, width, positions, npositions);
+		return TestByBytes(stored, offset, width, positions, npositions);
 	}
 	valid = toast_open_indexes(toast, AccessShareLock, &indexes, &nindexes);
 

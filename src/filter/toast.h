@@ -10,7 +10,7 @@
 #ifndef BLOOM_TOAST_H
 #define BLOOM_TOAST_H
 
-/* Most bits that are asked for at once */
+/* Most bits of one test */
 #define BLOOM_TOAST_BITS	64
 
 extern bool BloomToastTestBits(Datum stored, Size offset, int width,

@@ -535,7 +535,7 @@ WarnIfOverfull(FunctionCallInfo fcinfo, const Bloom *filter)
  * The filter that a state of a given shape stands for.
  *
  * For a state of one of our types and one of type internal, which are the
- * same.  Over no rows at all, that is an empty filter without a shape.
+ * same.  Over no rows at all, that is an unsized filter.
  */
 static Datum
 Final(FunctionCallInfo fcinfo, BloomKind kind)

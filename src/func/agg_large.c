@@ -12,8 +12,8 @@
  *
  * The first argument in an aggregate is the aggregate's own, and can be
  * changed in place.  But it can also be a value, in any form that the server
- * has for one: as an initial value, or in an aggregate that somebody has made
- * of our functions and others.  A value is never changed: a state is made of
+ * has for one: as an initial value, or in an aggregate of our functions and
+ * others.  A value is never changed: a state is made of
  * it.
  *
  * Copyright (c) 2026, the bloomtype authors
