@@ -204,6 +204,16 @@ async function test() {
   check(await until(`/timestamp/.test(document.getElementById('info').textContent)`) && await text('open-error') === '', 'a pasted text')
   await type('#key', '2026-11-22 12:30:00.25')
   check(await text('answer') === 'probably in the filter', 'a time')
+
+  // the module itself, in a worker
+  const source = readFileSync(new URL('bloomtype.js', import.meta.url), 'utf8') +
+    'onmessage = ({ data }) => postMessage(BloomFilter.from(data).has("höllé"))'
+  check(await value(`new Promise((resolve, reject) => {
+    const worker = new Worker('data:text/javascript,' + encodeURIComponent(${JSON.stringify(source)}), { type: 'module' })
+    worker.onmessage = ({ data }) => resolve(data)
+    worker.onerror = ({ message }) => reject(new Error(message))
+    worker.postMessage('${filter}')
+  })`) === true, 'a worker finds a key')
   check(exceptions.length === 0, 'no exception', ...exceptions)
 }
 

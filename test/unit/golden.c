@@ -934,28 +934,45 @@ print_others(const Shape *shape, const Content *content, const Key *others,
 	printf("]}");
 }
 
+/*
+ * A filter of these keys, each of which was added so many times; a plain one, if
+ * times is NULL.  What it says of the others is computed.
+ */
 static void
-filter_row(const char *sql, Shape shape, const Key *keys, size_t nkeys,
-		   const Key *others, size_t nothers)
+row_of_keys(const char *sql, Shape shape, const Key *keys,
+			const unsigned int *times, size_t nkeys,
+			const Key *others, size_t nothers)
 {
-	unsigned int times[MAX_KEYS];
+	unsigned int once[MAX_KEYS];
 	Content		content;
 	Bytes		bytes;
 
 	for (size_t i = 0; i < MAX_KEYS; i++)
-		times[i] = 1;
-	content = content_of(&shape, keys, times, nkeys);
-	bytes = bytes_of(&shape, &content);
-	print_filter(sql, &bytes, &shape, content.as_keys ? "keys" : "bits", &content);
+		once[i] = 1;
+	content = content_of(&shape, keys, times == NULL ? once : times, nkeys);
+	bytes = times == NULL ? bytes_of(&shape, &content) :
+		counting_bytes_of(&shape, &content, keys, times, nkeys);
+	print_filter(sql, &bytes, &shape,
+				 content.as_keys ? "keys" : times == NULL ? "bits" : "counters",
+				 &content);
 	printf(", \"keys\": [");
 	for (size_t i = 0; i < nkeys; i++)
 	{
 		printf("%s{", i == 0 ? "" : ", ");
 		print_key(keys[i].type, keys[i].text, &keys[i].bytes);
+		if (times != NULL)
+			printf(", \"times\": %u", times[i]);
 		printf("}");
 	}
 	printf("]");
 	print_others(&shape, &content, others, nothers);
+}
+
+static void
+filter_row(const char *sql, Shape shape, const Key *keys, size_t nkeys,
+		   const Key *others, size_t nothers)
+{
+	row_of_keys(sql, shape, keys, NULL, nkeys, others, nothers);
 }
 
 #define INT8OID		20
@@ -1097,32 +1114,6 @@ filter_rows(void)
 	read_only_rows();
 }
 
-/* ----------------------------------------------------------------
- *							COUNTING FILTERS
- * ----------------------------------------------------------------
- */
-
-/* The keys are distinct, and each was added so many times. */
-static void
-counting_row(const char *sql, Shape shape, const Key *keys,
-			 const unsigned int *times, size_t nkeys,
-			 const Key *others, size_t nothers)
-{
-	Content		content = content_of(&shape, keys, times, nkeys);
-	Bytes		bytes = counting_bytes_of(&shape, &content, keys, times, nkeys);
-
-	print_filter(sql, &bytes, &shape, content.as_keys ? "keys" : "counters", &content);
-	printf(", \"keys\": [");
-	for (size_t i = 0; i < nkeys; i++)
-	{
-		printf("%s{", i == 0 ? "" : ", ");
-		print_key(keys[i].type, keys[i].text, &keys[i].bytes);
-		printf(", \"times\": %u}", times[i]);
-	}
-	printf("]");
-	print_others(&shape, &content, others, nothers);
-}
-
 static void
 counting_rows(void)
 {
@@ -1141,27 +1132,27 @@ counting_rows(void)
 	for (int i = 0; i < 8; i++)
 		others[i] = int_key(41 + i);
 	begin_section("counting");
-	counting_row("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 0) AS i",
-				 unsized, NULL, NULL, 0, others, 1);
-	counting_row("counting_bloom_empty(1000)", thousand, NULL, NULL, 0,
-				 others, 1);
-	counting_row("counting_bloom_add_all(counting_bloom_empty(1000), '{1,2,2}'::int[])",
-				 thousand, keys, times, 2, others, 2);
-	counting_row("counting_bloom_agg(i, 1000, 0.01) FROM generate_series(1, 17) AS i, generate_series(1, i)",
-				 thousand, keys, times, 17, others, 2);
-	counting_row("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 5) AS i, generate_series(1, i)",
-				 ten, keys, times, 5, others, 8);
-	counting_row("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 20) AS i, generate_series(1, i)",
-				 ten, keys, times, 20, others, 8);
+	row_of_keys("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 0) AS i",
+				unsized, NULL, times, 0, others, 1);
+	row_of_keys("counting_bloom_empty(1000)", thousand, NULL, times, 0,
+				others, 1);
+	row_of_keys("counting_bloom_add_all(counting_bloom_empty(1000), '{1,2,2}'::int[])",
+				thousand, keys, times, 2, others, 2);
+	row_of_keys("counting_bloom_agg(i, 1000, 0.01) FROM generate_series(1, 17) AS i, generate_series(1, i)",
+				thousand, keys, times, 17, others, 2);
+	row_of_keys("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 5) AS i, generate_series(1, i)",
+				ten, keys, times, 5, others, 8);
+	row_of_keys("counting_bloom_agg(i, 10, 0.01) FROM generate_series(1, 20) AS i, generate_series(1, i)",
+				ten, keys, times, 20, others, 8);
 
 	keys[0] = text_key("bloom");
-	counting_row("counting_bloom_add(counting_bloom_empty(6, 0.01, 42), 'bloom'::text)",
-				 shape_for(text, 6, 0.01, 42), keys, times, 1, NULL, 0);
+	row_of_keys("counting_bloom_add(counting_bloom_empty(6, 0.01, 42), 'bloom'::text)",
+				shape_for(text, 6, 0.01, 42), keys, times, 1, NULL, 0);
 	ten.key_type = key_type_of_sql("golden_pair");
 	keys[0] = make_key("golden_pair", "(5,x)",
 					   JOIN(U32(2), ITEM8(5), ITEM("x")));
-	counting_row("counting_bloom_add(counting_bloom_empty(10), (5, 'x'))",
-				 ten, keys, times, 1, NULL, 0);
+	row_of_keys("counting_bloom_add(counting_bloom_empty(10), (5, 'x'))",
+				ten, keys, times, 1, NULL, 0);
 }
 
 /* ----------------------------------------------------------------
