@@ -143,7 +143,7 @@ func decode(data []byte) (*Filter, string) {
 	case (number >= named) != (nameSize > 0) || nameSize > maxName*8:
 		return nil, "the name of the key type has a wrong size"
 	case f.words == 0:
-		if f.hashes != 0 || f.seed != 0 || f.capacity != 0 || f.fpProb != 0 ||
+		if f.hashes != 0 || f.seed != 0 || f.capacity != 0 || math.Float64bits(f.fpProb) != 0 ||
 			number != 0 || f.count != 0 || form != keysForm {
 			return nil, "a filter without a shape is not all zero"
 		}

@@ -13,6 +13,8 @@
  */
 #include "c.h"
 
+#include <math.h>
+
 #include "mb/pg_wchar.h"
 #include "port/pg_bitutils.h"
 
@@ -157,7 +159,8 @@ BloomCheckHeader(const Bloom *header)
 	if (!BloomHasShape(header))
 	{
 		if (header->hashes != 0 || header->seed != 0 ||
-			header->capacity != 0 || header->fp_prob != 0 ||
+			header->capacity != 0 ||
+			header->fp_prob != 0 || signbit(header->fp_prob) ||
 			header->key_type != 0 || header->count != 0 ||
 			!BloomIsKeys(header))
 			return "A filter without a shape is not all zero.";

@@ -1250,6 +1250,8 @@ malformed_rows(void)
 	patched_row("A filter without a shape is not all zero.", &unsized, 2, 1, 1);
 	patched_row("A filter without a shape is not all zero.", &unsized, 12, 1, 8);
 	patched_row("A filter without a shape is not all zero.", &unsized, 20, 1, 8);
+	patched_row("A filter without a shape is not all zero.", &unsized, 28,
+				double_bits(-0.0), 8);
 	patched_row("The number of bits is out of range.", &keys, 8, (1 << 26) + 1, 4);
 	patched_row("The number of bits is out of range.", &keys, 8, UINT32_MAX, 4);
 	patched_row("There are too many keys for the keys form.", &keys, 8, 3, 4);

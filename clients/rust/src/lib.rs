@@ -199,7 +199,8 @@ fn decode(bytes: &[u8]) -> Result<Filter, &'static str> {
         return Err("the name of the key type has a wrong size");
     }
     if shape.words == 0 {
-        if shape != Shape::NONE || number != 0 || count != 0 || form != KEYS_FORM {
+        let is_zero = shape == Shape::NONE && shape.fp_prob.is_sign_positive();
+        if !is_zero || number != 0 || count != 0 || form != KEYS_FORM {
             return Err("a filter without a shape is not all zero");
         }
     } else if shape.words > MAX_WORDS {

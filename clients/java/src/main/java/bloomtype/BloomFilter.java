@@ -95,7 +95,8 @@ public final class BloomFilter {
         check(number >= KeyType.NAMED == nameSize > 0 && nameSize <= MAX_NAME,
                 "the name of the key type has a wrong size");
         if (words == 0) {
-            check(hashes == 0 && seed == 0 && capacity == 0 && fpProb == 0 && number == 0
+            check(hashes == 0 && seed == 0 && capacity == 0
+                    && Double.doubleToRawLongBits(fpProb) == 0 && number == 0
                     && count == 0 && form == KEYS_FORM, "a filter without a shape is not all zero");
         } else {
             check(words <= MAX_WORDS, "the number of bits is out of range");
