@@ -383,7 +383,8 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 	else
 	{
 		list.hashes = keys.hashes;
-		list.nkeys = BloomSortHashes(keys.hashes, keys.nkeys);
+		list.nkeys = keys.nkeys == 1 ? 1 :
+			BloomSortHashes(keys.hashes, keys.nkeys);
 	}
 	return BloomReturnAdded(&site->has_warned,
 							BloomAddKeys(filter, list, &keys.key_type));

@@ -13,6 +13,13 @@ FROM generate_series(0, 18) AS n,
 	 LATERAL (SELECT bloom_union_agg(bloom_add(bloom_shape(1024, 5), i)) AS h FROM generate_series(1, n) AS i) AS merged
 WHERE n > 0;
 
+-- At the turn, two keys can share a bit, so that as many bits are set as there
+-- were keys before.
+SELECT count(*) AS filters, bool_and(f @> 10 AND bloom_contains_all(f, keys)) AS no_false_negatives, count(*) FILTER (WHERE bits_set = 9) > 0 AS some_share
+FROM generate_series(1, 200) AS seed, (SELECT ARRAY(SELECT generate_series(1, 9)) AS keys) AS k,
+	 LATERAL (SELECT bloom_add(bloom_add_all(bloom_shape(640, 1, seed), keys), 10) AS f) AS s,
+	 LATERAL (SELECT (bloom_info(f)).fill * 640 AS bits_set) AS i;
+
 -- The smallest shapes have no keys form, but when empty.
 SELECT bits, (bloom_info(bloom_shape(bits, 1))).representation AS empty,
 	   (bloom_info(bloom_add(bloom_shape(bits, 1), 1))).representation AS one_key

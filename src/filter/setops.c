@@ -227,7 +227,17 @@ BloomAddKeys(const Bloom *filter, BloomKeyList keys,
 	if (type.id == 0)
 		type = *key_type;
 
-	if (BloomKindOf(filter) == BLOOM_PLAIN)
+	if (BloomIsKeys(filter))
+	{
+		result = BloomMakeOfKeys(filter, &type, BloomKeysOf(filter), keys);
+		if (keys.counts != NULL || BloomIsBits(result) ||
+			result->count != filter->count ||
+			result->key_type != filter->key_type)
+			return result;
+		pfree(result);
+		return filter;
+	}
+	if (keys.counts == NULL)
 	{
 		/* the first keys that it has */
 		for (uint64 i = 0; keys.nkeys > 0 && BloomTestHash(filter, *keys.hashes); i++)
@@ -236,11 +246,9 @@ BloomAddKeys(const Bloom *filter, BloomKeyList keys,
 			keys.hashes++;
 			keys.nkeys--;
 		}
-		if (keys.nkeys == 0 && type.id == filter->key_type)
+		if (keys.nkeys == 0)
 			return filter;
 	}
-	if (BloomIsKeys(filter))
-		return BloomMakeOfKeys(filter, &type, BloomKeysOf(filter), keys);
 	result = BloomCopy(filter);
 	BloomAddToArray(result, keys);
 	BloomSetCount(result, result->count);
