@@ -15,7 +15,8 @@ export type KeyTypeName =
  *
  * - text, or an enum: a string.  Of char(n), without trailing blanks
  * - bigint: a number that is a safe integer, or a bigint
- * - double precision: a number.  Of a column of type real: Math.fround(number)
+ * - double precision: a number.  Where the keys are of a column of type real,
+ *   give the type 'real': then 0.1 is the real next to it
  * - boolean: true or false
  * - uuid: its text, or 16 bytes
  * - bytea: bytes

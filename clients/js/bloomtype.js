@@ -410,7 +410,7 @@ const TYPES = [
   [25, 'text', ['varchar', 'name'], encodeText],
   [17, 'bytea', [], encodeBytes],
   [2950, 'uuid', [], encodeUuid],
-  [701, 'double precision', ['float8', 'real', 'float4'], encodeFloat],
+  [701, 'double precision', ['float8'], encodeFloat],
   [16, 'boolean', ['bool'], encodeBoolean],
   [1082, 'date', [], encodeDate],
   [1114, 'timestamp without time zone', ['timestamp'], encodeTimestamp],
@@ -441,6 +441,12 @@ for (const [number, name, others, encode] of TYPES) {
   const type = new KeyType(number, name, encode)
   BUILT_IN.set(number, type)
   for (const each of [name, ...others]) BY_NAME.set(each, type)
+}
+
+// the canonical bytes of a real are those of its value as a double
+for (const name of ['real', 'float4']) {
+  BY_NAME.set(name, new KeyType(701, 'double precision',
+    (key) => encodeFloat(typeof key === 'number' || typeof key === 'bigint' ? Math.fround(Number(key)) : key)))
 }
 
 function namedKeyType(name) {

@@ -37,7 +37,7 @@ const microseconds = (text) => /infinity/.test(text) ? text
   : BigInt(Date.parse(text.replace(' ', 'T').replace(/[.]\d+/, '').replace(/\+(\d\d)$/, '+$1:00').replace(/(:\d\d)$/, '$1Z')
     .replace(/(\+\d\d:\d\d)Z$/, '$1'))) * 1000n + BigInt((/[.](\d+)/.exec(text) || [0, '0'])[1])
 const CONVERT = {
-  int2: BigInt, int4: Number, int8: BigInt, float4: (text) => Math.fround(Number(text)), float8: Number,
+  int2: BigInt, int4: Number, int8: BigInt, float4: Number, float8: Number,
   bool: (text) => text === 'true', text: String, varchar: String, name: String, bytea: (text) => unhex(text.slice(2)),
   uuid: String, date: String, timestamp: microseconds, timestamptz: microseconds,
 }
@@ -125,6 +125,8 @@ fails('42804', 'a type that the filter has not', () => ids.has('5', 'text'))
 check(ids.has(5, 'smallint') && ids.has(5, 'int8'), 'a type that it has')
 const floats = BloomFilter.builder({ capacity: 100, keyType: 'float8' }).addAll([0, NaN, 5, 0.1]).build()
 check(floats.has(-0) && floats.has(0 / 0) && floats.has(5) && floats.has(5n) && !floats.has(0.2), 'the filter decides what 5 is')
+const reals = BloomFilter.builder({ capacity: 100, keyType: 'real' }).add(0.1).build()
+check(reals.has(0.1, 'real') && reals.has(Math.fround(0.1)) && !reals.has(0.1), 'a real is no double')
 const times = BloomFilter.builder({ capacity: 100, keyType: 'timestamptz' })
   .addAll([new Date('2026-11-22T10:20:30.5Z'), 1n, 'infinity', new Date(-1), new Date(8.64e15)]).build()
 check(times.has(BigInt(Date.parse('2026-11-22T10:20:30.5Z')) * 1000n) && times.has('infinity') && times.has(-1000n) &&
