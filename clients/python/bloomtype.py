@@ -20,7 +20,8 @@ A key's Python type says its SQL type: int is bigint, float is double precision,
 str text, bytes bytea, bool boolean, Decimal numeric, UUID uuid, date date,
 datetime timestamp or, with a time zone, timestamptz, time time or timetz,
 timedelta interval, an address or network of ipaddress inet, and a tuple a row.
-For other types, and to be explicit, there is Key(type, value).
+For other types, and to be explicit, there is Key(type, value), such as
+Key("real", 0.1), which is another key than 0.1.
 """
 
 from __future__ import annotations
@@ -91,6 +92,11 @@ def _float(value: float) -> bytes:
     if value != value:
         return bytes.fromhex("000000000000f87f")
     return struct.pack("<d", value + 0.0 if value else 0.0)
+
+
+def _real(value: float) -> bytes:
+    """The real next to a number: the bytes of its value as a double."""
+    return _float(struct.unpack("<f", struct.pack("<f", value))[0])
 
 
 def _bool(value: bool) -> bytes:
@@ -231,7 +237,7 @@ TYPES: dict[str, tuple[int, str, Callable[[Any], bytes]]] = {
 
 SYNONYMS = {
     "int2": "int8", "int4": "int8", "smallint": "int8", "integer": "int8", "bigint": "int8",
-    "float4": "float8", "real": "float8", "double precision": "float8",
+    "double precision": "float8",
     "boolean": "bool", "varchar": "text", "name": "text", "char": "bpchar",
     "cidr": "inet", "bit": "varbit",
 }  # fmt: skip
@@ -322,6 +328,8 @@ def _resolve(name: str) -> tuple[KeyType, Callable[[Any], bytes]]:
     """The key type of an SQL type, and the function that makes canonical bytes."""
     if name.startswith("enum "):
         return _named("enum " + _quoted(name[5:])), _text
+    if name in ("real", "float4"):
+        return KeyType(TYPES["float8"][0]), _real
     name = SYNONYMS.get(name, name)
     if name not in TYPES:
         raise KeyTypeError(f"no canonical bytes are known for keys of type {name}")

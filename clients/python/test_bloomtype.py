@@ -55,7 +55,7 @@ def raises(error: type[Exception], call, text: str) -> None:
 # ----------------------------------------------------------------
 
 BYTES_OF_TEXT = {
-    "int2": int, "int4": int, "int8": int, "float4": None, "float8": float, "numeric": Decimal,
+    "int2": int, "int4": int, "int8": int, "float4": float, "float8": float, "numeric": Decimal,
     "bool": lambda t: t == "true", "uuid": uuid.UUID, "text": str, "varchar": str, "name": str,
     "char(9)": str, "bytea": lambda t: bytes.fromhex(t[2:]), "inet": str, "cidr": str,
     "macaddr": str, "macaddr8": str, "oid": int, "xid": int, "cid": int, "xid8": int,
@@ -189,6 +189,7 @@ KEYS: list[tuple[str, list]] = [
     ("bigint", [("-5", -5), ("9223372036854775807", 2**63 - 1)]),
     ("smallint", [("7", 7)]),
     ("double precision", [("1.5", 1.5), ("-0", -0.0), ("NaN", float("nan")), ("1e300", 1e300)]),
+    ("real", [("0.1", Key("real", 0.1)), ("NaN", Key("float4", float("nan")))]),
     ("numeric", [("1.00", Decimal(1)), ("-12345.678901", Decimal("-12345.678901")),
                  ("1e20", Decimal("1e20")), ("0.00001", Decimal("0.00001")), ("0", Decimal(0)),
                  ("10000", Decimal(10000)), ("NaN", Decimal("NaN"))]),
