@@ -13,7 +13,7 @@
  *	 hashes that wait, and a tail that counts them.
  * - Keys form: "count" distinct hashes, ascending, with their counts if they
  *	 are counted.  All other room is the batch.
- * - Bits form: the bits or counters, which are not counted in "count".
+ * - Bits form: the bits or counters.  "count" is right unless is_merged.
  * - The batch has room for at least one more hash.  So adding a key is to
  *	 append its hash, and who fills the batch flushes it.
  *
@@ -210,6 +210,7 @@ MakeState(const Bloom *like, BloomRepresentation form, uint64 nkeys,
 	BloomStateTailOf(state)->waiting = 0;
 	BloomStateTailOf(state)->batch = batch;
 	BloomStateTailOf(state)->is_owned = false;
+	BloomStateTailOf(state)->is_merged = false;
 	return state;
 }
 
@@ -256,6 +257,7 @@ BloomStateFrom(const Bloom *filter)
 					  BatchFor(filter, filter->count));
 		memcpy(BloomKeyData(state), BloomKeyData(filter),
 			   ContentWords(filter) * sizeof(uint64));
+		state->count = filter->count;
 	}
 	else
 	{
@@ -615,6 +617,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		if (BloomIsKeys(state))
 			state = TurnIntoBits(state);
 		BloomOrBits(state, other);
+		BloomStateTailOf(state)->is_merged = true;
 	}
 	else if (BloomIsBits(state))
 		BloomAddToArray(state, BloomKeysOf(other));
@@ -711,6 +714,9 @@ BloomStateToValue(Bloom *state, bool in_place)
 	}
 
 	FlushInPlace(state);
+	if (BloomStateTailOf(state)->is_merged)
+		state->count = BloomCountContent(state);
+	BloomStateTailOf(state)->is_merged = false;
 	value = state;
 	size = BloomPrefixSize(state) + ContentWords(state) * sizeof(uint64);
 	if (BloomIsKeys(state) && !BloomHoldsAsKeys(state->words, state->count))
@@ -725,7 +731,8 @@ BloomStateToValue(Bloom *state, bool in_place)
 	}
 	SET_VARSIZE(value, size);
 	value->version = BLOOM_VERSION;
-	return BloomRecount(value);
+	BloomSetCount(value, value->count);
+	return value;
 }
 
 /*
