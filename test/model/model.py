@@ -1528,18 +1528,20 @@ def together(world, a, b, c, d, e):
     """A function that only the server calls, any numbers, beside any other, in one statement with stored filters."""
     functions = [f for f in world.server.functions if not {'internal', 'cstring'} & set(f[3]) and f[1] == 'f' and
                  f[2] != 'trigger' and f[0] != 'bloom_set_create']
+    hidden = [f for f in functions if f[0].split('.')[-1].startswith('_')]
     numbers = random.Random(c * 65536 + d * 256 + e)
-    conditions = ['f @> id']
-    for name, _, _, types in (pick([f for f in functions if f[0].startswith('_')], a), pick(functions, b)):
-        # of the row, so that they are not computed beforehand
-        arguments = ['f' if t == 'bloom' else f'(id - id)::{t} + {values_of(world, t, numbers.randrange(8))}' if t in ('int4', 'int8')
-                     else values_of(world, t, numbers.randrange(1000)) for t in types]
-        if None in arguments:
-            return
-        conditions.append(f"{name}({', '.join(arguments)})::text IS DISTINCT FROM 'no'")
-    numbers.shuffle(conditions)
-    answer = survives(world, f'SELECT count(*) FROM stored WHERE {" AND ".join(conditions)}')
-    world.check('together', answer in (None, [(3,)]), answer, conditions)
+    for i in range(5):
+        conditions = ['f @> id']
+        for name, _, _, types in (pick(hidden, a + i), pick(functions, b + i * 37)):
+            # of the row, so that they are not computed beforehand
+            arguments = ['f' if t == 'bloom' else
+                         f'(id - id)::{t} + {values_of(world, t, numbers.randrange(8))}' if t in ('int4', 'int8') else
+                         values_of(world, t, numbers.randrange(1000)) for t in types]
+            if None not in arguments:
+                conditions.append(f"{name}({', '.join(arguments)})::text IS DISTINCT FROM 'no'")
+        numbers.shuffle(conditions)
+        answer = survives(world, f'SELECT count(*) FROM stored WHERE {" AND ".join(conditions)}')
+        world.check('together', answer in (None, [(3,)]), answer, conditions)
 
 
 @operation
