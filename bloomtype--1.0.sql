@@ -191,7 +191,7 @@ COMMENT ON FUNCTION bloom_subset(bloom, bloom) IS 'is every bit of the first fil
 
 CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; it has the larger capacity and its fp_prob; filters of different shapes or key types are error 42804';
 
 CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
