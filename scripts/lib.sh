@@ -378,7 +378,7 @@ exec_in_workshop() {
         HOME="$work" TMPDIR="$work/tmp" LC_ALL=C.UTF-8 TZ=UTC \
         PG_CONFIG="$bindir/pg_config" PGHOST="$work/sock" PGPORT="$port" \
         PGUSER=postgres PGDATABASE=postgres \
-        "${workshop_environment[@]}" "$@" </dev/null
+        "${workshop_environment[@]}" "$@" </dev/null 8>&-
 }
 
 # run_logged NAME COMMAND...: the same, output to $work/log/NAME.

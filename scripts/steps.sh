@@ -13,6 +13,7 @@ failed=0
 reached_end=no
 table=()                # one line per step, for the end
 kept=''                 # folder of the logs of what failed
+exec 8>&1               # where the script prints, also while a step is running
 
 # step TEXT LOG COUNTER COMMAND...: run the command and add its tests to the totals.
 # A step that fails, or that runs nothing, has at least one failure.
@@ -114,6 +115,7 @@ verdict() {
 
 # at_exit: clean up; whatever kept us from the verdict counts as a failure.
 at_exit() {
+    exec >&8                # a step that was interrupted had its log here
     if [ "$reached_end" = no ] && [ -d "$work/log" ]; then
         keep_logs "$work"/log/*
     fi
