@@ -143,6 +143,23 @@ typedef RangeType MultirangeType;
 	table_tuple_delete(rel, tid, cid, snapshot, crosscheck, wait, failure, false)
 #endif
 
+/* PostgreSQL 19 also sets bits of the visibility map, whose page it pins */
+#include "access/heapam.h"
+#include "storage/bufmgr.h"
+static inline void
+BloomPrunePage(Relation rel, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	Buffer		vmbuffer = InvalidBuffer;
+
+	heap_page_prune_opt(rel, buffer, &vmbuffer, false);
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+#else
+	heap_page_prune_opt(rel, buffer);
+#endif
+}
+
 /* PostgreSQL 19 asks for the type of the elements at the beginning */
 #include "utils/arrayaccess.h"
 #if PG_VERSION_NUM >= 190000

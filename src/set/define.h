@@ -34,7 +34,7 @@
 #define BLOOM_SET_FIRST_SHORT	(-(1 << 30))
 
 /* Keys of a lane */
-#define BLOOM_SET_SHORT_LANE	15
+#define BLOOM_SET_SHORT_LANE	19
 #define BLOOM_SET_LONG_LANE		127
 
 #define BLOOM_SET_MAX_SLICES	1000

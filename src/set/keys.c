@@ -691,7 +691,8 @@ Merge(BloomSetCall *call, Bucket *bucket, int least)
 
 /* Put keys into a lane that has room for them. */
 static void
-PutIntoLane(Lane *lane, const uint64 *hashes, int n, int ncommitted)
+PutIntoLane(BloomSetCall *call, Lane *lane, const uint64 *hashes, int n,
+			int ncommitted)
 {
 	BloomSetRow *row = &lane->row;
 	uint64	   *all = (uint64 *) row->hashes;
@@ -708,7 +709,8 @@ PutIntoLane(Lane *lane, const uint64 *hashes, int n, int ncommitted)
 		   (n - ncommitted) * sizeof(uint64));
 	row->nhashes += n - ncommitted;
 	if (IsShort(lane))
-		row->room = BLOOM_SET_SHORT_LANE;
+		/* many versions in a transaction find no place in the page anyway */
+		row->room = call->table.hints == NULL ? BLOOM_SET_SHORT_LANE : 0;
 	else
 		/* without the word at the end */
 		row->room = Max(row->room, (row->nhashes | 15));
@@ -732,15 +734,15 @@ PutIntoLongLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n
 	{
 		int			some = Min(ncommitted, BLOOM_SET_LONG_LANE);
 
-		PutIntoLane(NewLane(call, bucket, true), hashes, BLOOM_SET_LONG_LANE,
-					some);
+		PutIntoLane(call, NewLane(call, bucket, true), hashes,
+					BLOOM_SET_LONG_LANE, some);
 		hashes += BLOOM_SET_LONG_LANE;
 		n -= BLOOM_SET_LONG_LANE;
 		ncommitted -= some;
 	}
 	if (lane == NULL)
 		lane = NewLane(call, bucket, true);
-	PutIntoLane(lane, hashes, n, ncommitted);
+	PutIntoLane(call, lane, hashes, n, ncommitted);
 	return lane;
 }
 
@@ -784,11 +786,11 @@ PutIntoLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
 								lane->row.nhashes, lane->row.ncommitted);
 		lane->row.nhashes = lane->row.ncommitted = 0;
 	}
-	PutIntoLane(lane, hashes, n, 0);
+	PutIntoLane(call, lane, hashes, n, 0);
 	return lane;
 }
 
-/* Write the lanes that have changed. */
+/* Write the lanes that have changed.  Those that are empty now go. */
 static void
 WriteLanes(BloomSetCall *call, Bucket *bucket)
 {
@@ -798,10 +800,12 @@ WriteLanes(BloomSetCall *call, Bucket *bucket)
 
 		if (!lane->changed)
 			continue;
-		if (ItemPointerIsValid(&lane->tid))
+		if (!ItemPointerIsValid(&lane->tid))
+			BloomSetInsertRow(&call->table, &lane->row);
+		else if (lane->row.nhashes > 0 || lane->row.closed)
 			BloomSetUpdateRow(&call->table, &lane->tid, &lane->row);
 		else
-			BloomSetInsertRow(&call->table, &lane->row);
+			(void) BloomSetDeleteRow(&call->table, &lane->tid);
 		lane->changed = false;
 	}
 }
@@ -861,7 +865,9 @@ WriteBucket(BloomSetCall *call, Bucket *bucket, BloomSetKey *keys, uint64 nkeys)
 	EnsureKeyType(call);
 	if (!bucket->has_rows && !call->table.set.params.keeps_all)
 		(void) DeleteRows(call, bucket->number, DT_NOBEGIN, call->oldest);
-	Merge(call, bucket, MERGE_KEYS);
+	/* rather than that the new keys find no place beside them */
+	Merge(call, bucket, nopen < MERGE_KEYS / 2 ? MERGE_KEYS + 1 - (int) nopen :
+		  MERGE_KEYS / 2);
 
 	room = bucket->is_closed ? 0 : RoomLeft(&call->table.set, bucket);
 	for (uint64 i = 0; i < nkeys && n < Min(room, MAX_NEW_KEYS); i++)

@@ -51,6 +51,9 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -74,6 +77,9 @@
 
 /* Hints are kept in a table of this size, in which newer ones displace older */
 #define NUM_HINTS	16384		/* a power of two */
+
+/* Pages that a session remembers to have moved rows from */
+#define MAX_LEFT	2048
 
 /*
  * The word behind the last hash of a lane.  All others behind it are zero.
@@ -101,7 +107,7 @@ struct BloomSetHint
 };
 
 /* What a session remembers of a set */
-typedef struct Known
+struct BloomSetKnown
 {
 	Oid			relid;			/* hash key */
 	bool		is_valid;		/* nothing has changed since we looked */
@@ -109,7 +115,9 @@ typedef struct Known
 	LocalTransactionId last_writer;
 	BloomSet	set;
 	BloomSetHint *hints;		/* or NULL */
-} Known;
+	int			nleft;			/* pages from which rows have moved */
+	BlockNumber left[MAX_LEFT];
+};
 
 static HTAB *known_sets = NULL;
 
@@ -122,7 +130,7 @@ static void
 ForgetRelation(Datum arg, Oid relid)
 {
 	HASH_SEQ_STATUS status;
-	Known	   *known;
+	BloomSetKnown	   *known;
 
 	(void) arg;
 	if (OidIsValid(relid))
@@ -142,7 +150,7 @@ static void
 DropForgotten(void)
 {
 	HASH_SEQ_STATUS status;
-	Known	   *known;
+	BloomSetKnown	   *known;
 
 	hash_seq_init(&status, known_sets);
 	while ((known = hash_seq_search(&status)) != NULL)
@@ -155,17 +163,17 @@ DropForgotten(void)
 	}
 }
 
-static Known *
+static BloomSetKnown *
 FindKnown(Oid relid)
 {
-	Known	   *known;
+	BloomSetKnown	   *known;
 
 	if (known_sets == NULL)
 	{
 		HASHCTL		info = {0};
 
 		info.keysize = sizeof(Oid);
-		info.entrysize = sizeof(Known);
+		info.entrysize = sizeof(BloomSetKnown);
 		known_sets = hash_create("Bloom sets", 16, &info,
 								 HASH_ELEM | HASH_BLOBS);
 		CacheRegisterRelcacheCallback(ForgetRelation, (Datum) 0);
@@ -181,17 +189,18 @@ FindKnown(Oid relid)
  * If the table changes while we look, look again: an invalidation reaches only
  * what is remembered already.
  */
-static Known *
+static BloomSetKnown *
 Learn(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	const char *wrong;
-	Known	   *known;
+	BloomSetKnown	   *known;
 
 	DropForgotten();
 	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
 	known->last_writer = InvalidLocalTransactionId;
 	known->hints = NULL;
+	known->nleft = 0;
 	known->is_complete = false;
 	do
 	{
@@ -217,7 +226,8 @@ Learn(Relation rel)
  */
 
 /*
- * The privileges that the executor would check for what a call may do.
+ * The privileges that the executor would check for what a call may do.  To
+ * delete a row whose keys have moved counts as an update.
  */
 static void
 CheckPrivileges(const BloomSetTable *table)
@@ -267,7 +277,7 @@ BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use)
 {
 	LOCKMODE	lockmode = use == BLOOM_SET_TEST ? AccessShareLock :
 		RowExclusiveLock;
-	Known	   *known;
+	BloomSetKnown	   *known;
 
 	memset(table, 0, offsetof(BloomSetTable, words));
 	table->use = use;
@@ -295,8 +305,7 @@ BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use)
 		PreventCommandIfParallelMode("writes to a Bloom set");
 		if (use == BLOOM_SET_ADD)
 			CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
-		if (!table->set.params.keeps_all)
-			CheckCmdReplicaIdentity(table->rel, CMD_DELETE);
+		CheckCmdReplicaIdentity(table->rel, CMD_DELETE);
 	}
 	table->index = index_open(table->set.index, lockmode);
 }
@@ -310,6 +319,48 @@ BloomSetClose(BloomSetTable *table)
 {
 	index_close(table->index, NoLock);
 	relation_close(table->rel, NoLock);
+}
+
+/*
+ * Make the space usable that rows have left which the session's last
+ * transaction has moved to other pages.
+ *
+ * A call with many keys changes several rows of a page, and not all new versions
+ * find place there.  Nobody but vacuum would enter into the free space map where
+ * the old ones were, and each such call would make the table larger.
+ */
+static void
+ReuseSpace(BloomSetTable *table, BloomSetKnown *known)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(table->rel);
+	BlockNumber last = InvalidBlockNumber;
+
+	for (int i = 0; i < known->nleft; i++)
+	{
+		BlockNumber block = known->left[i];
+		Buffer		buffer;
+		Size		space;
+
+		CHECK_FOR_INTERRUPTS();
+		if (block >= nblocks || block == last)
+			continue;
+		buffer = ReadBuffer(table->rel, block);
+		BloomPrunePage(table->rel, buffer);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		space = PageGetHeapFreeSpace(BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
+		RecordPageWithFreeSpace(table->rel, block, space);
+		last = block;
+	}
+	FreeSpaceMapVacuum(table->rel);
+	known->nleft = 0;
+}
+
+/* How many scan keys?  A set that keeps its keys has one slice. */
+static inline int
+ScanKeys(const BloomSetTable *table, int nkeys)
+{
+	return table->set.params.keeps_all ? 1 : nkeys;
 }
 
 /*
@@ -327,7 +378,7 @@ BloomSetBegin(BloomSetTable *table)
 	table->slot = table_slot_create(table->rel, NULL);
 	if (writes)
 	{
-		Known	   *known = FindKnown(table->set.relid);
+		BloomSetKnown	   *known = FindKnown(table->set.relid);
 
 		/* what the caller's command has written can be updated */
 		CommandCounterIncrement();
@@ -337,17 +388,24 @@ BloomSetBegin(BloomSetTable *table)
 		{
 			LocalTransactionId transaction = BloomLocalTransaction();
 
-			if (known->last_writer == transaction && known->hints == NULL)
-				known->hints = MemoryContextAllocZero(CacheMemoryContext,
-													  NUM_HINTS * sizeof(BloomSetHint));
+			if (known->last_writer == transaction)
+			{
+				if (known->hints == NULL)
+					known->hints = MemoryContextAllocZero(CacheMemoryContext,
+														  NUM_HINTS * sizeof(BloomSetHint));
+				table->hints = known->hints;
+			}
+			else if (known->nleft > 0)
+				ReuseSpace(table, known);
 			known->last_writer = transaction;
-			table->hints = known->hints;
+			table->known = known;
 		}
 		table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
 												 &TTSOpsVirtual);
 		InitDirtySnapshot(table->dirty);
 		table->versions = index_beginscan(table->rel, table->index,
-										  &table->dirty, NULL, 3, 0, SO_NONE);
+										  &table->dirty, NULL,
+										  ScanKeys(table, 3), 0, SO_NONE);
 		table->versions->xs_want_itup = true;
 		if (!IsolationUsesXactSnapshot())
 			return;
@@ -355,7 +413,7 @@ BloomSetBegin(BloomSetTable *table)
 	}
 	table->snapshot = GetActiveSnapshot();
 	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
-								  NULL, 2, 0, SO_NONE);
+								  NULL, ScanKeys(table, 2), 0, SO_NONE);
 }
 
 /*
@@ -399,7 +457,7 @@ BloomSetWaitFor(BloomSetTable *table, TransactionId other)
 {
 	/* without a page in our hands */
 	ExecClearTuple(table->slot);
-	index_rescan(table->versions, NULL, 3, NULL, 0);
+	index_rescan(table->versions, NULL, ScanKeys(table, 3), NULL, 0);
 	XactLockTableWait(other, NULL, NULL, XLTW_None);
 	BloomSetNewCommand(table);
 }
@@ -575,7 +633,7 @@ BloomSetFindRows(BloomSetTable *table, int32 bucket, TimestampTz oldest)
 				Int32GetDatum(bucket));
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
 				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
-	index_rescan(table->scan, keys, 2, NULL, 0);
+	index_rescan(table->scan, keys, ScanKeys(table, 2), NULL, 0);
 	MemoryContextSwitchTo(oldcontext);
 }
 
@@ -696,7 +754,7 @@ BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
 				F_TIMESTAMP_GE, TimestampTzGetDatum(from));
 	ScanKeyInit(&keys[2], 2, BTLessStrategyNumber,
 				F_TIMESTAMP_LT, TimestampTzGetDatum(before));
-	index_rescan(table->versions, keys, 3, NULL, 0);
+	index_rescan(table->versions, keys, ScanKeys(table, 3), NULL, 0);
 	MemoryContextSwitchTo(oldcontext);
 
 	table->lane = 1;			/* none has it */
@@ -943,10 +1001,13 @@ BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid, const BloomSetRow *row)
 	switch (result)
 	{
 		case TM_Ok:
-			/* the index may look for dead versions, but of others only */
 			if (update_indexes == TU_All)
-				WriteIndexEntries(table, row, UNIQUE_CHECK_NO,
-								  table->hints == NULL);
+			{
+				WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
+				if (table->known != NULL && table->known->nleft < MAX_LEFT)
+					table->known->left[table->known->nleft++] =
+						ItemPointerGetBlockNumber(tid);
+			}
 			NoteWritten(table, row);
 			break;
 		case TM_Updated:

@@ -26,6 +26,9 @@ typedef enum BloomSetUse
 /* Where this transaction has written lanes (set/rows.c) */
 typedef struct BloomSetHint BloomSetHint;
 
+/* What the session remembers of a set (set/rows.c) */
+typedef struct BloomSetKnown BloomSetKnown;
+
 /* An open set */
 typedef struct BloomSetTable
 {
@@ -44,6 +47,7 @@ typedef struct BloomSetTable
 	SnapshotData dirty;
 	IndexScanDesc versions;		/* with the dirty snapshot */
 	TupleTableSlot *output;
+	BloomSetKnown *known;		/* or NULL */
 	BloomSetHint *hints;		/* or NULL */
 	BloomSetHint *hint;			/* the one for this bucket, or NULL */
 	int32		hint_lane;

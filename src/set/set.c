@@ -7,7 +7,7 @@
  *
  *	- a filter, in lane 0: keys whose transactions had committed when it was
  *	  written;
- *	- lanes: the hashes of keys, exactly.  A short lane has place for 15 and is
+ *	- lanes: the hashes of keys, exactly.  A short lane has place for 19 and is
  *	  updated in its page; a long one, for 127, has what a transaction added
  *	  beyond that, or what could not be merged.
  *
@@ -30,9 +30,9 @@
  *	- Otherwise it is new, and appended to a lane that is free: one whose newest
  *	  version no other open transaction has written or locked.  If all are held,
  *	  there will be one more.
- *	- Before that, if the lanes that are free have 15 committed keys or more, and
- *	  the filter is free, they are merged into it, and emptied.  Empty lanes
- *	  stay.
+ *	- Before that, if the lanes that are free have 19 committed keys or more, and
+ *	  the filter is free, they are merged into it.  Lanes that are empty then
+ *	  go, but for the one to which the new key is appended.
  *
  * Why no key is denied
  * --------------------
