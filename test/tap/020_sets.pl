@@ -119,7 +119,7 @@ answer(q{
 	DECLARE
 		k int;
 	BEGIN
-		FOR k IN SELECT i FROM generate_series(1, 1000) AS i ORDER BY hashint8extended(i, session % 2) LOOP
+		FOR k IN SELECT i FROM generate_series(1, 1000) AS i ORDER BY hashint8extended(i, session) LOOP
 			IF bloom_set_add('slices', k, '2020-01-01 05:00'::timestamptz + session * interval '75 minutes') THEN
 				INSERT INTO told VALUES ('slices', session, k);
 			END IF;
