@@ -1203,9 +1203,9 @@ COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained
 
 -- aggregates
 
-CREATE FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_sum_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg, and combine function of counting_bloom_agg';
+CREATE FUNCTION _counting_bloom_union_agg_trans(counting_bloom, counting_bloom) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME', '_bloom_union_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_union_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg, and combine function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_final(counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -1286,91 +1286,91 @@ COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting
 
 CREATE AGGREGATE counting_bloom_agg(key int2, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_int2, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(int2, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int2, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key int4, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(int4, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int4, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key int8, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_int8, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(int8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int8, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key text, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_text, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(text, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type text, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key uuid, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_uuid, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(uuid, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type uuid, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key bytea, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_bytea, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(bytea, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type bytea, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key numeric, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_numeric, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(numeric, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type numeric, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key float8, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_float8, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(float8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type float8, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key date, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_date, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(date, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type date, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key timestamp, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_timestamp, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(timestamp, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamp, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_timestamptz, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(timestamptz, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
 
 CREATE AGGREGATE counting_bloom_agg(key "char", capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_char, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg("char", float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type "char", in parallel too';
 
 CREATE AGGREGATE counting_bloom_sum_agg(filter counting_bloom) (
-	SFUNC = _counting_bloom_sum_agg_trans, STYPE = counting_bloom, SSPACE = 65536,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_sum_agg_trans,
+	SFUNC = _counting_bloom_union_agg_trans, STYPE = counting_bloom, SSPACE = 65536,
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_sum_agg(counting_bloom) IS 'sum of counting filters of one shape, as by +; over no filter, an empty one without a shape';

@@ -94,13 +94,13 @@ SELECT counting_bloom_agg(i, 10, NULL) FROM generate_series(1, 3) AS i;
 SELECT counting_bloom_agg(point(i, i), 10, 0.01) FROM generate_series(1, 3) AS i;
 SELECT counting_bloom_sum_agg(counting_bloom_empty(i)) FROM generate_series(10, 1000, 500) AS i;
 SELECT _counting_bloom_agg_trans_int4(NULL, 1, 10, 0.01);
-SELECT _counting_bloom_sum_agg_trans(f, f) FROM counting_parts;
+SELECT _counting_bloom_union_agg_trans(f, f) FROM counting_parts;
 SELECT _counting_bloom_agg_final(f) FROM counting_parts;
 
 -- Whoever makes aggregates of these functions gets right answers or errors:
 -- values where states are expected, stored in every way, and the reverse.
 CREATE AGGREGATE pg_temp.sum_of_values(counting_bloom) (SFUNC = counting_bloom_sum, STYPE = counting_bloom, FINALFUNC = _counting_bloom_agg_final);
-CREATE AGGREGATE pg_temp.combined(counting_bloom) (SFUNC = _counting_bloom_sum_agg_trans, STYPE = counting_bloom);
+CREATE AGGREGATE pg_temp.combined(counting_bloom) (SFUNC = _counting_bloom_union_agg_trans, STYPE = counting_bloom);
 CREATE AGGREGATE pg_temp.state_of(int4, float8, float8) (SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom);
 CREATE AGGREGATE pg_temp.to_text(text, float8, float8) (SFUNC = _counting_bloom_agg_trans_text, STYPE = counting_bloom, FINALFUNC = _counting_bloom_agg_final,
 	INITCOND = 'AREFAAAAAACdAAAAAAAAAAAAAADoAwAAAAAAAHsUrkfheoQ/AAAAAAAAAAA=');

@@ -37,6 +37,11 @@
 	query_tree_walker(query, (bool (*) ()) (walker), context, flags)
 #endif
 
+/* Placeholders in the planner's tree ask for its root since PostgreSQL 14 */
+#if PG_VERSION_NUM < 140000
+#define pull_varnos(root, node)	pull_varnos(node)
+#endif
+
 /* The snapshot for TOAST tables, in this space where the server wants one */
 #include "access/toast_internals.h"
 static inline Snapshot

@@ -463,6 +463,28 @@ MergeInPlace(Bloom *list, BloomKeyList keys)
 }
 
 /*
+ * Move the batch of bits or of plain keys into the content, without growing.
+ *
+ * There may be more keys afterwards than the keys form can hold.
+ */
+static void
+FlushInPlace(Bloom *state)
+{
+	BloomKeyList waiting = Waiting(state);
+
+	BloomStateTailOf(state)->waiting = 0;
+	if (BloomIsBits(state))
+		BloomAddToArray(state, waiting);
+	else
+	{
+		BloomKeyList keys = SortKeys(state, waiting);
+
+		MergeInPlace(state, keys);
+		FreeKeys(keys);
+	}
+}
+
+/*
  * A list, without counts, that has room for the next batch, or has turned into
  * bits.
  */
@@ -505,7 +527,7 @@ MergeCounted(Bloom *list, BloomKeyList keys)
 	return list;
 }
 
-/* The list, whose batch is empty, with other keys. */
+/* The list, whose batch is empty, with the keys of another. */
 static Bloom *
 MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 {
@@ -531,17 +553,19 @@ MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 Bloom *
 BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 {
-	BloomKeyList waiting = Waiting(state);
+	if (IsCounted(state) && BloomIsKeys(state))
+	{
+		BloomKeyList keys = SortKeys(state, Waiting(state));
 
-	BloomStateTailOf(state)->waiting = 0;
-	if (BloomIsBits(state))
-		BloomAddToArray(state, waiting);
+		BloomStateTailOf(state)->waiting = 0;
+		state = MergeCounted(state, keys);
+		FreeKeys(keys);
+	}
 	else
 	{
-		BloomKeyList keys = SortKeys(state, waiting);
-
-		state = MergeKeys(state, keys, when_full);
-		FreeKeys(keys);
+		FlushInPlace(state);
+		if (BloomIsKeys(state))
+			state = MakeRoom(state, when_full);
 	}
 	AssertCheckState(state);
 	return state;
@@ -645,28 +669,6 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
  * that.  Then the value is a copy.
  * ----------------------------------------------------------------
  */
-
-/*
- * Move the batch of bits or of plain keys into the content, without growing.
- *
- * There may be more keys afterwards than the keys form can hold.
- */
-static void
-FlushInPlace(Bloom *state)
-{
-	BloomKeyList waiting = Waiting(state);
-
-	BloomStateTailOf(state)->waiting = 0;
-	if (BloomIsBits(state))
-		BloomAddToArray(state, waiting);
-	else
-	{
-		BloomKeyList keys = SortKeys(state, waiting);
-
-		MergeInPlace(state, keys);
-		FreeKeys(keys);
-	}
-}
 
 /*
  * BloomStateCompact

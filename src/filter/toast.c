@@ -31,6 +31,7 @@
 #include "utils/rel.h"
 
 #include "bits/bits.h"
+#include "bits/sort.h"
 #include "filter/fetch.h"
 #include "filter/toast.h"
 #include "compat.h"
@@ -39,15 +40,6 @@
 #define CHUNK_ID	1
 #define CHUNK_SEQ	2
 #define CHUNK_DATA	3
-
-static int
-ComparePositions(const void *a, const void *b)
-{
-	uint64		left = *(const uint64 *) a;
-	uint64		right = *(const uint64 *) b;
-
-	return left < right ? -1 : left > right;
-}
 
 /* The data of a part, and its length. */
 static const uint8 *
@@ -100,6 +92,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 				   int npositions)
 {
 	struct varatt_external pointer;
+	uint64		scratch[BLOOM_TOAST_BITS];
 	Relation	toast;
 	Relation   *indexes;
 	int			nindexes;
@@ -114,7 +107,7 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	bool		all_set = true;
 
 	Assert(npositions > 0 && npositions <= BLOOM_TOAST_BITS);
-	qsort(positions, npositions, sizeof(uint64), ComparePositions);
+	BloomSort(positions, scratch, npositions, false);
 	for (int i = 0; i < npositions; i++)
 	{
 		int32		part = (offset + positions[i] * width / 8) / TOAST_MAX_CHUNK_SIZE;

@@ -112,31 +112,36 @@ CheckNoKey(float8 fp_prob)
 				 errhint("A key of several columns is a row: bloom_agg(ROW(a, b)). To name a capacity as well, put it before the rate: bloom_agg(key, capacity, fp_prob).")));
 }
 
+/* A state of the shape that capacity and fp_prob determine. */
+static Bloom *
+FirstSizedState(FunctionCallInfo fcinfo, BloomKind kind)
+{
+	BloomShape	shape;
+
+	BloomCheckNotNull(fcinfo, 2, "capacity");
+	BloomCheckNotNull(fcinfo, 3, "fp_prob");
+	shape = BloomShapeFor(kind, PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3), 0);
+	return BloomStateMake(&shape, kind);
+}
+
 /*
  * The state that the arguments of the first row ask for.
  */
 static pg_noinline Bloom *
 FirstState(FunctionCallInfo fcinfo)
 {
+	float8		fp_prob = BLOOM_DEFAULT_FP_PROB;
 	BloomShape	shape;
 
-	switch (PG_NARGS())
+	if (PG_NARGS() == 4)
+		return FirstSizedState(fcinfo, BLOOM_PLAIN);
+	if (PG_NARGS() == 3)
 	{
-		case 2:
-			shape = BloomShapeForCollecting(BLOOM_DEFAULT_FP_PROB);
-			break;
-		case 3:
-			BloomCheckNotNull(fcinfo, 2, "fp_prob");
-			CheckNoKey(PG_GETARG_FLOAT8(2));
-			shape = BloomShapeForCollecting(PG_GETARG_FLOAT8(2));
-			break;
-		default:
-			BloomCheckNotNull(fcinfo, 2, "capacity");
-			BloomCheckNotNull(fcinfo, 3, "fp_prob");
-			shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(2),
-										  PG_GETARG_FLOAT8(3), 0);
-			break;
+		BloomCheckNotNull(fcinfo, 2, "fp_prob");
+		fp_prob = PG_GETARG_FLOAT8(2);
+		CheckNoKey(fp_prob);
 	}
+	shape = BloomShapeForCollecting(fp_prob);
 	return BloomStateMake(&shape, BLOOM_PLAIN);
 }
 
@@ -146,12 +151,7 @@ FirstState(FunctionCallInfo fcinfo)
 static pg_noinline Bloom *
 FirstCountingState(FunctionCallInfo fcinfo)
 {
-	BloomShape	shape;
-
-	BloomCheckNotNull(fcinfo, 2, "capacity");
-	BloomCheckNotNull(fcinfo, 3, "fp_prob");
-	shape = BloomShapeFor(BLOOM_COUNTING, PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3), 0);
-	return BloomStateMake(&shape, BLOOM_COUNTING);
+	return FirstSizedState(fcinfo, BLOOM_COUNTING);
 }
 
 /*
@@ -466,22 +466,12 @@ _bloom_agg_collect_combine(PG_FUNCTION_ARGS)
 
 /*
  * _bloom_union_agg_trans
- *		Add a filter or a state of a given shape, unless it is null.
+ *		Add a filter or a state of a given shape, unless it is null.  For both
+ *		types.
  */
 PG_FUNCTION_INFO_V1(_bloom_union_agg_trans);
 Datum
 _bloom_union_agg_trans(PG_FUNCTION_ARGS)
-{
-	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
-}
-
-/*
- * _counting_bloom_sum_agg_trans
- *		Add a counting filter or its state, unless it is null.
- */
-PG_FUNCTION_INFO_V1(_counting_bloom_sum_agg_trans);
-Datum
-_counting_bloom_sum_agg_trans(PG_FUNCTION_ARGS)
 {
 	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
 }

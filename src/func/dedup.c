@@ -66,25 +66,6 @@ MakeBlocks(BloomDedup *dedup, uint64 nblocks)
 	dedup->nblocks = nblocks;
 }
 
-/* Move all entries into a table of twice the size. */
-static void
-Grow(BloomDedup *dedup)
-{
-	BloomDedup	grown = *dedup;
-
-	MakeBlocks(&grown, Min(dedup->nblocks * 2, MAX_BLOCKS));
-	for (uint64 i = 0; i < dedup->nblocks; i++)
-	{
-		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
-
-		BloomCheckInterrupts(i);
-		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
-			(void) BloomDedupInsert(grown.blocks, grown.nblocks, block[j]);
-	}
-	pfree(dedup->memory);
-	*dedup = grown;
-}
-
 /*
  * The shape of a filter of this rate.
  *
@@ -120,28 +101,51 @@ InverseOf(uint64 odd)
 	return inverse;
 }
 
-/* Change from a table to a filter. */
+/* Move all entries into another table or filter, which takes its place. */
 static void
-TurnIntoFilter(BloomDedup *dedup)
+MoveInto(BloomDedup *dedup, const BloomDedup *other)
 {
-	BloomDedup	filter = *dedup;
 	uint64		inverse = InverseOf(dedup->secret);
 
-	filter.params = ParamsFor(dedup->shape.fp_prob);
-	filter.is_filter = true;
-	MakeBlocks(&filter, BloomBlocksForCapacity(dedup->shape.capacity,
-											   filter.params.bits_per_key));
 	for (uint64 i = 0; i < dedup->nblocks; i++)
 	{
 		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
 
 		BloomCheckInterrupts(i);
 		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
-			(void) BloomBlockedAdd(filter.blocks, filter.nblocks,
-								   &filter.params, block[j] * inverse);
+		{
+			if (other->is_filter)
+				(void) BloomBlockedAdd(other->blocks, other->nblocks,
+									   &other->params, block[j] * inverse);
+			else
+				(void) BloomDedupInsert(other->blocks, other->nblocks, block[j]);
+		}
 	}
 	pfree(dedup->memory);
-	*dedup = filter;
+	*dedup = *other;
+}
+
+/* Change to a table of twice the size. */
+static void
+Grow(BloomDedup *dedup)
+{
+	BloomDedup	grown = *dedup;
+
+	MakeBlocks(&grown, Min(dedup->nblocks * 2, MAX_BLOCKS));
+	MoveInto(dedup, &grown);
+}
+
+/* Change from a table to a filter. */
+static void
+TurnIntoFilter(BloomDedup *dedup)
+{
+	BloomDedup	filter = *dedup;
+
+	filter.params = ParamsFor(dedup->shape.fp_prob);
+	filter.is_filter = true;
+	MakeBlocks(&filter, BloomBlocksForCapacity(dedup->shape.capacity,
+											   filter.params.bits_per_key));
+	MoveInto(dedup, &filter);
 }
 
 /* How many keys may there be before something has to be done? */

@@ -190,10 +190,8 @@ SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, Oid function,
 	double		selectivity = DEFAULT_BLOOM_SEL;
 	BloomKind	kind;
 
-	if (list_length(args) != 2)
-		return DEFAULT_BLOOM_SEL;
-
-	if (!get_restriction_variable(root, args, varRelid, &vardata, &other,
+	if (list_length(args) != 2 ||
+		!get_restriction_variable(root, args, varRelid, &vardata, &other,
 								  &varonleft))
 		return DEFAULT_BLOOM_SEL;
 
@@ -246,28 +244,6 @@ _bloom_join_sel(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(DEFAULT_BLOOM_SEL);
 }
 
-/* Has the expression a variable of one of the tables of these? */
-static bool
-HasVariableOf(List *variables, Node *expression)
-{
-	List	   *others = pull_var_clause(expression,
-										 PVC_RECURSE_AGGREGATES |
-										 PVC_RECURSE_WINDOWFUNCS |
-										 PVC_RECURSE_PLACEHOLDERS);
-	ListCell   *a;
-	ListCell   *b;
-
-	foreach(a, variables)
-	{
-		foreach(b, others)
-		{
-			if (((Var *) lfirst(a))->varno == ((Var *) lfirst(b))->varno)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* What a test costs if each row has its own filter, by their average width. */
 static double
 CostOfOwnFilter(PlannerInfo *root, Node *filter)
@@ -292,14 +268,12 @@ CostOfOwnFilter(PlannerInfo *root, Node *filter)
 
 /*
  * What a test of this filter with this key costs, in simple operators.
- *
- * Without a planner's root, an expression can have variables and aggregates of
- * outer queries, which pull_var_clause does not take.
  */
 static double
 CostOfTest(PlannerInfo *root, Node *filter, Node *key)
 {
-	List	   *variables;
+	Relids		filter_rels;
+	Relids		key_rels;
 
 	if (IsA(filter, Const))
 	{
@@ -314,11 +288,10 @@ CostOfTest(PlannerInfo *root, Node *filter, Node *key)
 		return COST_UNKNOWN;
 
 	/* is the filter the same for many keys, so that it is kept? */
-	variables = pull_var_clause(filter, PVC_RECURSE_AGGREGATES |
-								PVC_RECURSE_WINDOWFUNCS |
-								PVC_RECURSE_PLACEHOLDERS);
-	if (variables == NIL ||
-		(contain_var_clause(key) && !HasVariableOf(variables, key)))
+	filter_rels = pull_varnos(root, filter);
+	key_rels = pull_varnos(root, key);
+	if (bms_is_empty(filter_rels) ||
+		(!bms_is_empty(key_rels) && !bms_overlap(filter_rels, key_rels)))
 		return COST_IN_MEMORY;
 	return CostOfOwnFilter(root, filter);
 }

@@ -102,108 +102,59 @@ AppendItem(BloomHasher *hasher, Datum value, StringInfo buf)
  *							PARTS IN ORDER
  *
  * The members of a jsonb object and the lexemes of a tsvector are stored in
- * the order of their bytes in the database's encoding.  Where that is not
- * UTF-8, they are sorted by their bytes in UTF-8, as other databases store the
- * same value.
+ * the order of their bytes in the database's encoding.  They are sorted by
+ * their bytes in UTF-8, as other databases store the same value.  In UTF-8, that
+ * is the order that they have.
  * ----------------------------------------------------------------
  */
 
-/* A part of the buffer that begins with an item, by which it is ordered */
+/* A part of the buffer: an item, by which it is ordered, and what follows */
 typedef struct SortedPart
 {
-	const char *start;
-	Size		size;
-	const char *name;
-	Size		name_len;
+	int			start;
+	int			end;
 } SortedPart;
 
-static int
-CompareNames(const SortedPart *a, const SortedPart *b)
+typedef struct PartOrder
 {
-	return memcmp(a->name, b->name, Min(a->name_len, b->name_len));
-}
-
-static int
-CompareLengthFirst(const void *a, const void *b)
-{
-	const SortedPart *left = (const SortedPart *) a;
-	const SortedPart *right = (const SortedPart *) b;
-
-	if (left->name_len != right->name_len)
-		return left->name_len < right->name_len ? -1 : 1;
-	return CompareNames(left, right);
-}
+	const char *data;			/* of the buffer */
+	bool		by_length;		/* of the items first */
+} PartOrder;
 
 static int
-CompareBytesFirst(const void *a, const void *b)
+CompareParts(const void *a, const void *b, void *arg)
 {
-	const SortedPart *left = (const SortedPart *) a;
-	const SortedPart *right = (const SortedPart *) b;
-	int			order = CompareNames(left, right);
+	const PartOrder *order = arg;
+	const char *item_a = order->data + ((const SortedPart *) a)->start;
+	const char *item_b = order->data + ((const SortedPart *) b)->start;
+	uint32		len_a = BloomGet32(item_a);
+	uint32		len_b = BloomGet32(item_b);
+	int			result = 0;
 
-	if (order != 0)
-		return order;
-	return left->name_len < right->name_len ? -1 :
-		left->name_len > right->name_len;
+	if (!order->by_length || len_a == len_b)
+		result = memcmp(item_a + 4, item_b + 4, Min(len_a, len_b));
+	if (result != 0)
+		return result;
+	return len_a < len_b ? -1 : len_a > len_b;
 }
 
-/* Where the parts of a value begin in the buffer */
-typedef struct PartList
-{
-	int			nparts;
-	int		   *starts;			/* NULL, if they are in order already */
-} PartList;
-
-static PartList
-BeginParts(int nparts)
-{
-	PartList	parts = {0};
-
-	if (nparts > 1 && BloomTextNeedsConversion())
-		parts.starts = palloc(nparts * sizeof(int));
-	return parts;
-}
-
+/* Sort the parts that the buffer ends with; frees their array. */
 static void
-AddPart(PartList *parts, StringInfo buf)
+SortParts(SortedPart *parts, int nparts, StringInfo buf, bool by_length)
 {
-	if (parts->starts != NULL)
-		parts->starts[parts->nparts++] = buf->len;
-}
+	PartOrder	order = {buf->data, by_length};
+	int			start = nparts > 0 ? parts[0].start : buf->len;
+	int			size = buf->len - start;
+	char	   *copy = palloc(size);
 
-static void
-SortParts(PartList *parts, StringInfo buf,
-		  int (*compare) (const void *, const void *))
-{
-	int			start;
-	int			size;
-	char	   *copy;
-	SortedPart *sorted;
-
-	if (parts->starts == NULL)
-		return;
-	start = parts->starts[0];
-	size = buf->len - start;
-	copy = palloc(size);
 	memcpy(copy, buf->data + start, size);
-	sorted = palloc(parts->nparts * sizeof(SortedPart));
-	for (int i = 0; i < parts->nparts; i++)
-	{
-		int			end = i + 1 < parts->nparts ? parts->starts[i + 1] : buf->len;
-
-		sorted[i].start = copy + (parts->starts[i] - start);
-		sorted[i].size = end - parts->starts[i];
-		sorted[i].name = sorted[i].start + 4;
-		sorted[i].name_len = BloomGet32(sorted[i].start);
-	}
-	qsort(sorted, parts->nparts, sizeof(SortedPart), compare);
-
+	qsort_arg(parts, nparts, sizeof(SortedPart), CompareParts, &order);
 	buf->len = start;
-	for (int i = 0; i < parts->nparts; i++)
-		appendBinaryStringInfo(buf, sorted[i].start, (int) sorted[i].size);
-	pfree(sorted);
+	for (int i = 0; i < nparts; i++)
+		appendBinaryStringInfo(buf, copy + (parts[i].start - start),
+							   parts[i].end - parts[i].start);
 	pfree(copy);
-	pfree(parts->starts);
+	pfree(parts);
 }
 
 /* ----------------------------------------------------------------
@@ -268,7 +219,8 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 	JsonbIterator *it = JsonbIteratorInit(container);
 	JsonbIteratorToken token;
 	JsonbValue	value;
-	PartList	members = {0};
+	SortedPart *members = NULL;
+	int			nmembers = 0;
 
 	check_stack_depth();
 	if (!JsonContainerIsScalar(container))
@@ -277,19 +229,22 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 		Append32(buf, JsonContainerSize(container));
 	}
 	if (is_object)
-		members = BeginParts(JsonContainerSize(container));
+		members = palloc(JsonContainerSize(container) * sizeof(SortedPart));
 
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
 		{
-			AddPart(&members, buf);
+			members[nmembers].start = buf->len;
 			AppendTextAsItem(buf, value.val.string.val, value.val.string.len);
 		}
 		else if (token == WJB_VALUE || token == WJB_ELEM)
 			AppendJsonbValue(&value, buf);
+		if (token == WJB_VALUE)
+			members[nmembers++].end = buf->len;
 	}
-	SortParts(&members, buf, CompareLengthFirst);
+	if (is_object)
+		SortParts(members, nmembers, buf, true);
 }
 
 static void
@@ -312,7 +267,7 @@ AppendTsVector(Datum key, StringInfo buf)
 {
 	TSVector	vector = DatumGetTSVector(key);
 	WordEntry  *entries = ARRPTR(vector);
-	PartList	lexemes = BeginParts(vector->size);
+	SortedPart *lexemes = palloc(vector->size * sizeof(SortedPart));
 
 	Append32(buf, vector->size);
 	for (int i = 0; i < vector->size; i++)
@@ -321,13 +276,14 @@ AppendTsVector(Datum key, StringInfo buf)
 		WordEntryPos *positions = POSDATAPTR(vector, &entries[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		AddPart(&lexemes, buf);
+		lexemes[i].start = buf->len;
 		AppendTextAsItem(buf, STRPTR(vector) + entries[i].pos, entries[i].len);
 		Append16(buf, npositions);
 		for (int j = 0; j < npositions; j++)
 			Append16(buf, positions[j]);
+		lexemes[i].end = buf->len;
 	}
-	SortParts(&lexemes, buf, CompareBytesFirst);
+	SortParts(lexemes, vector->size, buf, false);
 	if ((Pointer) vector != DatumGetPointer(key))
 		pfree(vector);
 }

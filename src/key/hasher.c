@@ -70,7 +70,7 @@ static const ScalarType scalars[] = {
 	{BPCHAROID, TEXTOID, BLOOM_KEY_BPCHAR, "text"},
 	{NAMEOID, TEXTOID, BLOOM_KEY_NAME, "text"},
 	/* an untyped literal in a row */
-	{UNKNOWNOID, TEXTOID, BLOOM_KEY_CSTRING, "text"},
+	{UNKNOWNOID, TEXTOID, BLOOM_KEY_NAME, "text"},
 	{UUIDOID, UUIDOID, BLOOM_KEY_UUID, "uuid"},
 	{BYTEAOID, BYTEAOID, BLOOM_KEY_BYTEA, "bytea"},
 	{NUMERICOID, NUMERICOID, BLOOM_KEY_NUMERIC, "numeric"},
@@ -86,7 +86,7 @@ static const ScalarType scalars[] = {
 	{INETOID, INETOID, BLOOM_KEY_INET, "inet"},
 	{CIDROID, INETOID, BLOOM_KEY_INET, "inet"},
 	{MACADDROID, MACADDROID, BLOOM_KEY_MACADDR, "macaddr"},
-	{MACADDR8OID, MACADDR8OID, BLOOM_KEY_MACADDR8, "macaddr8"},
+	{MACADDR8OID, MACADDR8OID, BLOOM_KEY_MACADDR, "macaddr8"},
 	{JSONBOID, JSONBOID, BLOOM_KEY_JSONB, "jsonb"},
 	{BITOID, VARBITOID, BLOOM_KEY_VARBIT, "varbit"},
 	{VARBITOID, VARBITOID, BLOOM_KEY_VARBIT, "varbit"},
@@ -135,12 +135,12 @@ NeedsQuotes(const char *name)
 
 /* Append a name in the server's encoding as it stands in a key type. */
 static void
-AppendName(StringInfo out, const char *server_name)
+AppendName(StringInfo out, const char *server_name, bool always_quoted)
 {
 	const char *name = pg_server_to_any(server_name, strlen(server_name),
 										PG_UTF8);
 
-	if (!NeedsQuotes(name))
+	if (!always_quoted && !NeedsQuotes(name))
 	{
 		appendStringInfoString(out, name);
 		return;
@@ -166,7 +166,7 @@ NameOfType(const char *word, Oid type)
 		elog(ERROR, "cache lookup failed for type %u", type);
 	initStringInfo(&out);
 	appendStringInfoString(&out, word);
-	AppendName(&out, NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
+	AppendName(&out, NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname), false);
 	ReleaseSysCache(tuple);
 	return out.data;
 }
@@ -180,15 +180,8 @@ WithCollation(const char *name, Oid collation)
 	if (collname == NULL)
 		elog(ERROR, "cache lookup failed for collation %u", collation);
 	initStringInfo(&out);
-	appendStringInfo(&out, "%s collate \"", name);
-	for (const char *c = pg_server_to_any(collname, strlen(collname), PG_UTF8);
-		 *c; c++)
-	{
-		if (*c == '"')
-			appendStringInfoChar(&out, '"');
-		appendStringInfoChar(&out, *c);
-	}
-	appendStringInfoChar(&out, '"');
+	appendStringInfo(&out, "%s collate ", name);
+	AppendName(&out, collname, true);
 	return out.data;
 }
 

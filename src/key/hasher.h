@@ -31,8 +31,7 @@ typedef enum BloomEncoding
 	BLOOM_KEY_1BYTE,			/* bool, "char" */
 	BLOOM_KEY_4BYTES,			/* date, oid, xid, cid */
 	BLOOM_KEY_UUID,
-	BLOOM_KEY_MACADDR,
-	BLOOM_KEY_MACADDR8,
+	BLOOM_KEY_MACADDR,			/* macaddr8, too */
 	BLOOM_KEY_TIMETZ,
 	BLOOM_KEY_INTERVAL,
 	BLOOM_KEY_TID,
@@ -43,8 +42,7 @@ typedef enum BloomEncoding
 	BLOOM_KEY_BYTEA,
 	BLOOM_KEY_TEXT,				/* text, varchar */
 	BLOOM_KEY_BPCHAR,
-	BLOOM_KEY_NAME,
-	BLOOM_KEY_CSTRING,
+	BLOOM_KEY_NAME,				/* and unknown */
 	BLOOM_KEY_ENUM,
 	BLOOM_KEY_COLLATED,			/* text by its collation's hash function */
 	BLOOM_KEY_HASHED,			/* by the type's own hash function */

@@ -344,7 +344,6 @@ BloomScalarBytes(const BloomHasher *hasher, Datum key, BloomBytes *bytes)
 	{
 		case BLOOM_KEY_UUID:
 		case BLOOM_KEY_MACADDR:
-		case BLOOM_KEY_MACADDR8:
 			bytes->data = DatumGetPointer(key);
 			bytes->len = hasher->typlen;
 			break;
@@ -360,7 +359,6 @@ BloomScalarBytes(const BloomHasher *hasher, Datum key, BloomBytes *bytes)
 			BloomTextBytes(bytes->data, bytes->len, bytes);
 			break;
 		case BLOOM_KEY_NAME:
-		case BLOOM_KEY_CSTRING:
 			BloomTextBytes(DatumGetCString(key), strlen(DatumGetCString(key)),
 						   bytes);
 			break;
