@@ -356,13 +356,6 @@ ReuseSpace(BloomSetTable *table, BloomSetKnown *known)
 	known->nleft = 0;
 }
 
-/* How many scan keys?  A set that keeps its keys has one slice. */
-static inline int
-ScanKeys(const BloomSetTable *table, int nkeys)
-{
-	return table->set.params.keeps_all ? 1 : nkeys;
-}
-
 /*
  * BloomSetBegin
  *		Begin to read, or to write.
@@ -404,8 +397,7 @@ BloomSetBegin(BloomSetTable *table)
 												 &TTSOpsVirtual);
 		InitDirtySnapshot(table->dirty);
 		table->versions = index_beginscan(table->rel, table->index,
-										  &table->dirty, NULL,
-										  ScanKeys(table, 3), 0, SO_NONE);
+										  &table->dirty, NULL, 3, 0, SO_NONE);
 		table->versions->xs_want_itup = true;
 		if (!IsolationUsesXactSnapshot())
 			return;
@@ -413,7 +405,7 @@ BloomSetBegin(BloomSetTable *table)
 	}
 	table->snapshot = GetActiveSnapshot();
 	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
-								  NULL, ScanKeys(table, 2), 0, SO_NONE);
+								  NULL, 2, 0, SO_NONE);
 }
 
 /*
@@ -457,7 +449,7 @@ BloomSetWaitFor(BloomSetTable *table, TransactionId other)
 {
 	/* without a page in our hands */
 	ExecClearTuple(table->slot);
-	index_rescan(table->versions, NULL, ScanKeys(table, 3), NULL, 0);
+	index_rescan(table->versions, NULL, 3, NULL, 0);
 	XactLockTableWait(other, NULL, NULL, XLTW_None);
 	BloomSetNewCommand(table);
 }
@@ -633,7 +625,7 @@ BloomSetFindRows(BloomSetTable *table, int32 bucket, TimestampTz oldest)
 				Int32GetDatum(bucket));
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
 				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
-	index_rescan(table->scan, keys, ScanKeys(table, 2), NULL, 0);
+	index_rescan(table->scan, keys, 2, NULL, 0);
 	MemoryContextSwitchTo(oldcontext);
 }
 
@@ -730,6 +722,38 @@ ReadHinted(BloomSetTable *table, BloomSetVersion *version)
 		version->row.slice == hint->slice;
 }
 
+/* Start to look for versions with these keys. */
+static void
+StartVersions(BloomSetTable *table)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+
+	index_rescan(table->versions, table->keys, 3, NULL, 0);
+	MemoryContextSwitchTo(oldcontext);
+}
+
+/*
+ * Leave out the lane of a hint, with all its index entries: where there is one
+ * slice, look for the lanes above it, and then for those below it.
+ */
+static void
+LeaveOutHinted(BloomSetTable *table, bool below)
+{
+	if (table->set.params.keeps_all)
+	{
+		ScanKeyInit(&table->keys[1], 2, BTEqualStrategyNumber, F_TIMESTAMP_EQ,
+					TimestampTzGetDatum(DT_NOBEGIN));
+		if (below)
+			ScanKeyInit(&table->keys[2], 3, BTLessStrategyNumber, F_INT4LT,
+						Int32GetDatum(table->hint_lane));
+		else
+			ScanKeyInit(&table->keys[2], 3, BTGreaterStrategyNumber, F_INT4GT,
+						Int32GetDatum(table->hint_lane));
+		table->lanes_below = !below;
+	}
+	StartVersions(table);
+}
+
 /*
  * BloomSetFindVersions
  *		Begin to read the versions of the rows of a bucket, of slices in this
@@ -745,18 +769,13 @@ void
 BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
 					 TimestampTz before, TimestampTz current)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	ScanKeyData keys[3];
-
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
+	ScanKeyInit(&table->keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
 				Int32GetDatum(bucket));
-	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
+	ScanKeyInit(&table->keys[1], 2, BTGreaterEqualStrategyNumber,
 				F_TIMESTAMP_GE, TimestampTzGetDatum(from));
-	ScanKeyInit(&keys[2], 2, BTLessStrategyNumber,
+	ScanKeyInit(&table->keys[2], 2, BTLessStrategyNumber,
 				F_TIMESTAMP_LT, TimestampTzGetDatum(before));
-	index_rescan(table->versions, keys, ScanKeys(table, 3), NULL, 0);
-	MemoryContextSwitchTo(oldcontext);
-
+	table->lanes_below = false;
 	table->lane = 1;			/* none has it */
 	table->passed = false;
 	table->hint = NULL;
@@ -769,6 +788,8 @@ BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
 			table->hint = hint;
 	}
 	table->hint_first = table->hint != NULL;
+	if (!table->hint_first)
+		StartVersions(table);
 }
 
 /* Go to the next version by the index.  False: there is none. */
@@ -786,7 +807,12 @@ NextSlot(BloomSetTable *table)
 			bool		isnull;
 
 			if (index_getnext_tid(scan, BackwardScanDirection) == NULL)
-				return false;
+			{
+				if (!table->lanes_below)
+					return false;
+				LeaveOutHinted(table, true);
+				continue;
+			}
 			slice = DatumGetTimestampTz(index_getattr(scan->xs_itup, 2,
 													  scan->xs_itupdesc, &isnull));
 			lane = DatumGetInt32(index_getattr(scan->xs_itup, 3,
@@ -822,9 +848,11 @@ BloomSetNextVersion(BloomSetTable *table, BloomSetVersion *version)
 		if (ReadHinted(table, version))
 		{
 			table->hint_lane = version->row.lane;
+			LeaveOutHinted(table, false);
 			return true;
 		}
 		table->hint = NULL;
+		StartVersions(table);
 	}
 	oldcontext = MemoryContextSwitchTo(table->context);
 	found = NextSlot(table);

@@ -11,6 +11,7 @@
 #define SET_ROWS_H
 
 #include "access/genam.h"
+#include "access/skey.h"
 #include "executor/tuptable.h"
 #include "utils/snapshot.h"
 
@@ -52,6 +53,8 @@ typedef struct BloomSetTable
 	BloomSetHint *hint;			/* the one for this bucket, or NULL */
 	int32		hint_lane;
 	bool		hint_first;		/* it is to be read next */
+	bool		lanes_below;	/* those below its lane come later */
+	ScanKeyData keys[3];
 	bool		wrote;
 	int32		lane;			/* of the index entry that was read last */
 	TimestampTz slice;
