@@ -329,6 +329,15 @@ SELECT bloom_distinct(id) AS k, rank() OVER (PARTITION BY bloom_distinct(id) ORD
 \set VERBOSITY terse
 -- by itself, it is not
 SELECT bloom_distinct(few) AS k FROM clicks WHERE few IS NOT NULL ORDER BY k DESC LIMIT 3;
+-- fail: an arm whose rows the server may sort
+(SELECT bloom_distinct(few) AS k, row FROM clicks ORDER BY row DESC) UNION SELECT 1, 1 WHERE false;
+(SELECT bloom_distinct(few) AS k, row FROM clicks ORDER BY row DESC LIMIT 3) UNION ALL (SELECT 1, 1 EXCEPT ALL SELECT 2, 2);
+SELECT 1, 1 INTERSECT ((SELECT bloom_distinct(few) AS k, row FROM clicks ORDER BY row DESC) UNION ALL SELECT 1, 2);
+-- in FROM of the arm, in WITH, below UNION ALL, or ordered by the result, it may
+SELECT * FROM (SELECT bloom_distinct(few) AS k, row FROM clicks WHERE few < 3 ORDER BY row DESC) AS s UNION SELECT 1, 1 WHERE false ORDER BY row;
+WITH s AS (SELECT bloom_distinct(few) AS k, row FROM clicks WHERE few < 3 ORDER BY row DESC) SELECT * FROM s UNION SELECT 1, 1 WHERE false ORDER BY row;
+(SELECT bloom_distinct(few) AS k, row FROM clicks WHERE few < 3 ORDER BY row DESC) UNION ALL SELECT 1, 1 WHERE false;
+(SELECT bloom_distinct(few) AS k FROM clicks WHERE few < 3 ORDER BY k) UNION SELECT 1 WHERE false ORDER BY k;
 -- fail: another set-returning function, or not by itself
 SELECT bloom_distinct(id), generate_series(1, 2) FROM clicks;
 SELECT bloom_distinct(id), bloom_distinct(ad) FROM clicks;

@@ -31,6 +31,9 @@
  *	 and OFFSET (subquery_is_pushdown_safe).  From the query of a set operation
  *	 they go on into its arms.  Queries in WITH and in expressions get none:
  *	 they are planned before the outer query's tables are looked at.
+ * - Since PostgreSQL 17, an arm of UNION, INTERSECT or EXCEPT is planned so that
+ *	 the server can sort its rows by all columns.  Set-returning functions are
+ *	 then evaluated below the arm's own ORDER BY (generate_setop_child_grouplist).
  * - Sorted by its own result and another column, a query would have to choose
  *	 the rows before it sorts them.  DISTINCT and GROUP BY alike.
  * - Set-returning functions in one list run in lockstep, and a row of the other
@@ -252,6 +255,17 @@ IsSetOperation(Query *query)
 	return query->setOperations != NULL;
 }
 
+/* May a set operation sort the rows of its arms, to compare them? */
+static bool
+ComparesRows(Node *node)
+{
+	SetOperationStmt *operation = (SetOperationStmt *) node;
+
+	return node != NULL && IsA(node, SetOperationStmt) &&
+		(operation->groupClauses != NIL || ComparesRows(operation->larg) ||
+		 ComparesRows(operation->rarg));
+}
+
 /* A query, and the support function, to look at its conditions */
 typedef struct Conditions
 {
@@ -378,6 +392,12 @@ CheckQuery(PlannerInfo *root, Oid support)
 			   "Such a query runs anew for the rows that it has found.");
 	if (IsKeyBesideOthers(query, result))
 		RefuseAsKey();
+	if (query->sortClause != NIL && result->ressortgroupref == 0 &&
+		root->parent_root != NULL &&
+		root->parent_root->simple_rel_array != NULL &&
+		ComparesRows(root->parent_root->parse->setOperations))
+		Refuse("with ORDER BY in an arm of UNION, INTERSECT or EXCEPT",
+			   "The server may sort the rows after it leaves out repeats. A subquery in FROM of the arm prevents that.");
 	if (HasPartitionedTable(query) && !IsAboveAll(query, result))
 		Refuse("on a partitioned table",
 			   "The server would leave out the repeats of each partition. GROUP BY, ORDER BY on another column, or a subquery with OFFSET 0 in FROM prevents that.");

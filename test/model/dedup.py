@@ -266,6 +266,8 @@ class Query:
             rules.add('set operation')
         if self.source.partitioned and not self.group and not self.is_ordered:
             rules.add('partitioned')
+        if self.is_ordered and self.arm and self.arm != 'UNION ALL':
+            rules.add('ordered arm')
         if self.breakage:
             rules.add(self.breakage)
         return rules
