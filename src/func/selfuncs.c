@@ -35,6 +35,7 @@
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
+#include "catalog/pg_collation_d.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
@@ -86,6 +87,18 @@ typedef struct TestedValues
 	double		hit_frequency;	/* of those that the filter holds */
 } TestedValues;
 
+/* Can values of this type be keys?  The few that have no hash do not matter. */
+static bool
+IsHashable(Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type,
+											  TYPECACHE_HASH_EXTENDED_PROC);
+	BloomKind	kind;
+
+	return OidIsValid(entry->hash_extended_proc) &&
+		!BloomIsFilterType(type, &kind);
+}
+
 static bool
 TestStatistics(const VariableStatData *vardata, int kind,
 			   const Bloom *filter, Oid collation, TestedValues *tested)
@@ -102,8 +115,14 @@ TestStatistics(const VariableStatData *vardata, int kind,
 						  (with_numbers ? ATTSTATSSLOT_NUMBERS : 0)))
 		return false;
 
-	usable = BloomHasherTryInit(&hasher, slot.valuetype, collation) &&
-		(filter->count == 0 || BloomSameKeyType(&hasher.key_type, &key_type));
+	usable = IsHashable(slot.valuetype);
+	if (usable)
+	{
+		BloomHasherInit(&hasher, slot.valuetype, OidIsValid(collation) ?
+						collation : DEFAULT_COLLATION_OID);
+		usable = filter->count == 0 ||
+			BloomSameKeyType(&hasher.key_type, &key_type);
+	}
 	for (int i = 0; usable && i < slot.nvalues; i++)
 	{
 		uint64		hash = BloomHashDatum(&hasher, slot.values[i],

@@ -269,23 +269,12 @@ BloomRefreshKeyType(BloomHasher *hasher)
  * ----------------------------------------------------------------
  */
 
-/* Why there is no hasher */
-typedef struct HashFailure
-{
-	Oid			type;			/* without a hash function */
-	bool		no_collation;	/* no: its collation is not known */
-} HashFailure;
+static void InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type,
+					   Oid collation);
 
-static bool InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type,
-					   Oid collation, HashFailure *failure);
-static void ReportFailure(const HashFailure *failure);
-
-/*
- * Set the columns of a row type.  False if one cannot be hashed.
- */
-static bool
-SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
-		   HashFailure *failure)
+/* Set the columns of a row type. */
+static void
+SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod)
 {
 	MemoryContext oldcontext;
 	TupleDesc	tupdesc;
@@ -309,13 +298,9 @@ SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
 	{
 		Form_pg_attribute column = TupleDescAttr(tupdesc, i);
 
-		if (!column->attisdropped &&
-			!InitHasher(&hasher->columns[i], hasher->root, column->atttypid,
-						column->attcollation, failure))
-		{
-			MemoryContextSwitchTo(oldcontext);
-			return false;
-		}
+		if (!column->attisdropped)
+			InitHasher(&hasher->columns[i], hasher->root, column->atttypid,
+					   column->attcollation);
 	}
 	MemoryContextSwitchTo(oldcontext);
 
@@ -329,7 +314,6 @@ SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
 	hasher->row_type = row_type;
 	hasher->row_typmod = typmod;
 	hasher->tupdesc = tupdesc;
-	return true;
 }
 
 /*
@@ -339,14 +323,10 @@ SetColumns(BloomHasher *hasher, Oid row_type, int32 typmod,
 void
 BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod)
 {
-	HashFailure failure = {0};
-
-	if (likely(hasher->row_type == row_type && hasher->row_typmod == typmod &&
-			   (hasher->typentry == NULL ||
-				hasher->typentry->tupDesc_identifier == hasher->row_identifier)))
-		return;
-	if (!SetColumns(hasher, row_type, typmod, &failure))
-		ReportFailure(&failure);
+	if (unlikely(hasher->row_type != row_type || hasher->row_typmod != typmod ||
+				 (hasher->typentry != NULL &&
+				  hasher->typentry->tupDesc_identifier != hasher->row_identifier)))
+		SetColumns(hasher, row_type, typmod);
 }
 
 /*
@@ -413,19 +393,18 @@ BloomTextIsKeyType(Oid collation)
 	return CollationIsDeterministic(collation);
 }
 
+/* The error of a type that cannot be hashed, and so be no key. */
 static void
-ReportFailure(const HashFailure *failure)
+NoHashFunction(Oid type)
 {
 	BloomKind	kind;
 
-	if (failure->no_collation)
-		CheckCollation(InvalidOid);
-	if (BloomIsFilterType(failure->type, &kind) && kind == BLOOM_COUNTING)
+	if (BloomIsFilterType(type, &kind) && kind == BLOOM_COUNTING)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot use a counting Bloom filter as a key"),
 				 errhint("To compare two filters, use bloom_superset(filter::bloom, filter::bloom); to merge filters, use counting_bloom_sum_agg(filter).")));
-	if (BloomIsFilterType(failure->type, &kind))
+	if (BloomIsFilterType(type, &kind))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot use a Bloom filter as a key"),
@@ -433,7 +412,7 @@ ReportFailure(const HashFailure *failure)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
 			 errmsg("could not identify an extended hash function for type %s",
-					format_type_be(failure->type)),
+					format_type_be(type)),
 			 errdetail("A Bloom filter holds hashes of its keys."),
 			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
 }
@@ -442,8 +421,8 @@ ReportFailure(const HashFailure *failure)
  * A type without canonical bytes of its own: it has those of a built-in type
  * whose operator class it uses, or else the result of its hash function.
  */
-static bool
-InitByOperatorClass(BloomHasher *hasher, HashFailure *failure)
+static void
+InitByOperatorClass(BloomHasher *hasher)
 {
 	const ScalarType *scalar;
 	BloomKind	kind;
@@ -461,38 +440,32 @@ InitByOperatorClass(BloomHasher *hasher, HashFailure *failure)
 		hasher->base = scalar->type;
 		hasher->encoding = scalar->encoding;
 		hasher->name = scalar->name;
-		return true;
+		return;
 	}
 	if (!OidIsValid(hasher->typentry->hash_extended_proc) ||
 		BloomIsFilterType(hasher->base, &kind))
-	{
-		failure->type = hasher->base;
-		return false;
-	}
+		NoHashFunction(hasher->base);
 	hasher->encoding = BLOOM_KEY_HASHED;
 	hasher->name = NameOfType("", hasher->base);
 	if (OidIsValid(hasher->collation) &&
 		!CollationIsDeterministic(hasher->collation))
 		hasher->name = WithCollation(hasher->name, hasher->collation);
-	return true;
 }
 
-static BloomHasher *
-MakeElement(BloomHasher *hasher, Oid type, Oid collation, HashFailure *failure)
+static void
+MakeElement(BloomHasher *hasher, Oid type, Oid collation)
 {
-	hasher->element = palloc0(sizeof(BloomHasher));
-	return InitHasher(hasher->element, hasher->root, type, collation,
-					  failure) ? hasher->element : NULL;
+	hasher->element = palloc(sizeof(BloomHasher));
+	InitHasher(hasher->element, hasher->root, type, collation);
 }
 
 /*
- * Determine how values of a type are hashed.  False if they cannot be.
+ * Determine how values of a type are hashed.
  *
  * Allocates in the current context.
  */
-static bool
-InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
-		   HashFailure *failure)
+static void
+InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation)
 {
 	const ScalarType *scalar;
 	Oid			element;
@@ -506,11 +479,8 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
 	hasher->context = CurrentMemoryContext;
 	get_typlenbyvalalign(hasher->base, &hasher->typlen, &hasher->typbyval,
 						 &hasher->typalign);
-	if (!OidIsValid(collation) && type_is_collatable(hasher->base))
-	{
-		failure->no_collation = true;
-		return false;
-	}
+	if (type_is_collatable(hasher->base))
+		CheckCollation(collation);
 
 	element = get_element_type(hasher->base);
 	scalar = FindScalar(hasher->base);
@@ -522,8 +492,7 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
 	else if (OidIsValid(element))
 	{
 		hasher->encoding = BLOOM_KEY_ARRAY;
-		if (!MakeElement(hasher, element, collation, failure))
-			return false;
+		MakeElement(hasher, element, collation);
 		hasher->key_type_varies = hasher->element->key_type_varies;
 		if (!hasher->key_type_varies)
 			hasher->name = psprintf("%s[]", hasher->element->name);
@@ -547,22 +516,21 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
 				hasher->name = NameOfType("range ", hasher->base);
 				hasher->typentry = lookup_type_cache(hasher->base,
 													 TYPECACHE_RANGE_INFO);
-				return MakeElement(hasher,
-								   hasher->typentry->rngelemtype->type_id,
-								   hasher->typentry->rng_collation,
-								   failure) != NULL;
+				MakeElement(hasher, hasher->typentry->rngelemtype->type_id,
+							hasher->typentry->rng_collation);
+				break;
 			case TYPTYPE_MULTIRANGE:
 				hasher->encoding = BLOOM_KEY_MULTIRANGE;
 				hasher->name = NameOfType("multirange ", hasher->base);
-				return MakeElement(hasher, BloomRangeOf(hasher->base),
-								   InvalidOid, failure) != NULL;
+				MakeElement(hasher, BloomRangeOf(hasher->base), InvalidOid);
+				break;
 			case TYPTYPE_COMPOSITE:
 				hasher->encoding = BLOOM_KEY_ROW;
 				hasher->key_type_varies = true;
-				return SetColumns(hasher, hasher->base, -1, failure);
+				SetColumns(hasher, hasher->base, -1);
+				break;
 			default:
-				if (!InitByOperatorClass(hasher, failure))
-					return false;
+				InitByOperatorClass(hasher);
 				break;
 		}
 	}
@@ -574,49 +542,25 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation,
 		hasher->encoding = BLOOM_KEY_COLLATED;
 		hasher->name = WithCollation("text", collation);
 	}
-	return true;
-}
-
-static bool
-InitRoot(BloomHasher *hasher, Oid type, Oid collation, HashFailure *failure)
-{
-	const ScalarType *scalar;
-
-	if (!InitHasher(hasher, hasher, type, collation, failure))
-		return false;
-	scalar = FindScalar(hasher->base);
-	if (scalar != NULL && hasher->encoding == scalar->encoding)
-		hasher->key_type = BloomBuiltinKeyType(scalar->key_type);
-	else if (hasher->base != RECORDOID)
-		BloomRefreshKeyType(hasher);
-	return true;
-}
-
-/*
- * BloomHasherTryInit
- *		Determine how keys of a type are hashed.  False if they cannot be.
- *
- * The hasher lives as long as the current memory context.
- */
-bool
-BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation)
-{
-	HashFailure failure = {0};
-
-	return InitRoot(hasher, type, collation, &failure);
 }
 
 /*
  * BloomHasherInit
  *		Determine how keys of a type are hashed.  An error if they cannot be.
+ *
+ * The hasher lives as long as the current memory context.
  */
 void
 BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation)
 {
-	HashFailure failure = {0};
+	const ScalarType *scalar;
 
-	if (!InitRoot(hasher, type, collation, &failure))
-		ReportFailure(&failure);
+	InitHasher(hasher, hasher, type, collation);
+	scalar = FindScalar(hasher->base);
+	if (scalar != NULL && hasher->encoding == scalar->encoding)
+		hasher->key_type = BloomBuiltinKeyType(scalar->key_type);
+	else if (hasher->base != RECORDOID)
+		BloomRefreshKeyType(hasher);
 }
 
 /*

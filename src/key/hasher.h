@@ -111,7 +111,6 @@ typedef struct BloomBytes
 
 /* key/hasher.c */
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
-extern bool BloomHasherTryInit(BloomHasher *hasher, Oid type, Oid collation);
 extern BloomKeyType BloomKeyTypeOfSqlType(Oid type);
 extern bool BloomTextIsKeyType(Oid collation);
 extern void BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod);
