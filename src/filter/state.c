@@ -363,7 +363,7 @@ ResizeBatch(Bloom *list, uint64 batch)
 
 	Assert(tail.waiting == 0);
 	if (tail.is_owned)
-		state = repalloc_huge(list, size);
+		state = repalloc(list, size);
 	else
 	{
 		state = BloomAllocate(CurrentMemoryContext, size);
@@ -507,16 +507,19 @@ MakeRoom(Bloom *list, BloomWhenFull when_full)
 }
 
 /*
- * A list with counts, merged with other keys.
+ * A list, merged with other keys in new memory.
  */
 static Bloom *
-MergeCounted(Bloom *list, BloomKeyList keys)
+MergeByCopy(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 {
 	BloomKeyType key_type = BloomKeyTypeOf(list);
 	MemoryContext oldcontext = SwitchToOwner(list);
 	Bloom	   *value = BloomMakeOfKeys(list, &key_type, BloomKeysOf(list), keys);
-	Bloom	   *state = BloomStateFrom(value);
+	Bloom	   *state;
 
+	if (BloomIsBits(value) && when_full == BLOOM_FAIL_WHEN_FULL)
+		TooManyToCollect();
+	state = BloomStateFrom(value);
 	pfree(value);
 	if (VARSIZE(state) != VARSIZE(list))
 		return Replace(list, state, oldcontext);
@@ -527,13 +530,19 @@ MergeCounted(Bloom *list, BloomKeyList keys)
 	return list;
 }
 
-/* The list, whose batch is empty, with the keys of another. */
+/*
+ * The list, whose batch is empty, with the keys of another.
+ *
+ * To merge in place takes room for both lists, even if they share their keys.
+ * Two of the longest lists are too large together for a varlena.
+ */
 static Bloom *
 MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (keys.counts != NULL)
-		return MergeCounted(list, keys);
+	if (keys.counts != NULL ||
+		SizeOf(list, list->count + keys.nkeys, 1) > MaxAllocSize)
+		return MergeByCopy(list, keys, when_full);
 	if (BloomStateTailOf(list)->batch < keys.nkeys)
 		list = ResizeBatch(list, keys.nkeys +
 						   BatchFor(list, list->count + keys.nkeys));
@@ -558,7 +567,7 @@ BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 		BloomKeyList keys = SortKeys(state, Waiting(state));
 
 		BloomStateTailOf(state)->waiting = 0;
-		state = MergeCounted(state, keys);
+		state = MergeByCopy(state, keys, when_full);
 		FreeKeys(keys);
 	}
 	else
