@@ -120,6 +120,11 @@ NextBatch(WindowObject window, SeenCall *call, SeenPartition *partition)
 		/* zero is no hash */
 		hashes[n] = isnull ? 0 : BloomHashDatum(&call->hasher, key, 0);
 		n++;
+
+		/* keys that were computed stay in memory until the end of the batch */
+		if (MemoryContextMemAllocated(CurrentMemoryContext, false) >
+			work_mem * (Size) 1024)
+			break;
 	}
 	for (int i = 0; i < n; i++)
 		BloomDedupTouch(&partition->dedup, hashes[i]);
