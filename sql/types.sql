@@ -224,6 +224,7 @@ SELECT bloom_add(bloom_empty(10, key_type => 'int'), '5');
 SELECT bloom_empty(10, key_type => 'int') @> now();
 SELECT bloom_empty(10, key_type => 'int') | bloom_empty(10, key_type => 'text');
 SELECT bloom_empty(10, key_type => 'record');
+SELECT bloom_empty(10, key_type => 'record[]');
 SELECT bloom_empty(10, key_type => 'point');
 SELECT bloom_empty(10, key_type => 'bloom');
 

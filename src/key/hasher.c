@@ -577,7 +577,7 @@ BloomKeyTypeOfSqlType(Oid type)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("type with OID %u does not exist", type)));
 	BloomHasherInit(&hasher, type, get_typcollation(type));
-	if (hasher.key_type.id == 0)
+	if (hasher.base == RECORDOID || hasher.base == RECORDARRAYOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("key_type %s does not determine the columns of the keys",
