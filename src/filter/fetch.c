@@ -45,6 +45,10 @@
 /* The size of a filter of n parts */
 #define PARTS_SIZE(n)		(VARHDRSZ + (n) * TOAST_MAX_CHUNK_SIZE)
 
+/* What is read first: one part, or more where the server's blocks are small */
+#define MAX_PREFIX_SIZE		(BLOOM_HEADER_SIZE + BLOOM_MAX_TYPE_WORDS * 8)
+#define FIRST_SIZE			PARTS_SIZE(MAX_PREFIX_SIZE / TOAST_MAX_CHUNK_SIZE + 1)
+
 /* Filters up to this size are read as a whole if the first part is not enough */
 #define SMALL_FILTER_SIZE	PARTS_SIZE(8)
 
@@ -217,7 +221,7 @@ BloomFetchHeader(Datum datum)
 	if (!BloomHasParts(datum))
 		return BloomFetch(datum);
 	return ReadStored(CurrentMemoryContext, datum,
-					  Min(BloomFetchSize(datum), PARTS_SIZE(1)));
+					  Min(BloomFetchSize(datum), FIRST_SIZE));
 }
 
 /*
@@ -346,8 +350,8 @@ GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 	entry->first = NULL;
 	entry->parts = 0;
 	if (BloomHasParts(stored) && BloomFetchSize(stored) >
-		(nkeys == 1 ? PARTS_SIZE(1) : SMALL_FILTER_SIZE))
-		entry->first = ReadStored(cache->shared.query, stored, PARTS_SIZE(1));
+		(nkeys == 1 ? FIRST_SIZE : SMALL_FILTER_SIZE))
+		entry->first = ReadStored(cache->shared.query, stored, FIRST_SIZE);
 	entry->toastrelid = pointer.va_toastrelid;
 	cache->valueids[i] = pointer.va_valueid;
 	cache->latest = i;
