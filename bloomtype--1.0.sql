@@ -11,7 +11,7 @@ CREATE TYPE bloom;
 
 CREATE FUNCTION _bloom_in(cstring) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_in(cstring) IS 'input function of type bloom: base64 of the bytes that the cast to bytea gives';
+COMMENT ON FUNCTION _bloom_in(cstring) IS 'input function of type bloom: base64 of the bytes that the cast to bytea returns';
 
 CREATE FUNCTION _bloom_out(bloom) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -58,7 +58,7 @@ CREATE FUNCTION best_params(fp_prob float8, OUT k int, OUT bits_per_key int,
 							OUT fp_prob float8)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION best_params(float8) IS 'the smallest whole number of bits per key (1 to 64) that reaches fp_prob, the smallest number k of hashes that then still does, and the rate that they give, up to 0.3 % above fp_prob where the published table rounds; error 22023 unless 4.43e-14 <= fp_prob < 1';
+COMMENT ON FUNCTION best_params(float8) IS 'the smallest whole number of bits per key (1 to 64) that reaches fp_prob, the smallest number k of hashes that then still does, and the rate of both, up to 0.3 % above fp_prob where the published table rounds; error 22023 unless 4.43e-14 <= fp_prob < 1';
 
 CREATE FUNCTION bloom_params(capacity float8, fp_prob float8 DEFAULT 0.01,
 							 OUT bits bigint, OUT hashes int, OUT bytes bigint,
@@ -75,13 +75,13 @@ COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate 
 --							CONSTRUCTION
 -- ----------------------------------------------------------------
 
--- not STRICT; without a key_type, the first key says it
+-- not STRICT; without a key_type, the first key determines it
 CREATE FUNCTION bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_empty(float8, float8, bigint, regtype) IS 'empty filter for capacity distinct keys (any number from 1 to 2^32 divided by the bits per key, rounded up) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined; with a key_type it takes no other keys, without one it takes the type of the first key';
 
--- not STRICT; without a key_type, the first key says it
+-- not STRICT; without a key_type, the first key determines it
 CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -170,7 +170,7 @@ COMMENT ON FUNCTION bloom_positions(bloom, anycompatible) IS 'the bits of the fi
 
 CREATE FUNCTION bloom_contains_hash(filter bloom, hash bigint) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_contains_hash(bloom, bigint) IS 'the same as @> for a key of which only the hash is known, with the filter''s seed; the type of the key cannot be checked; equal filters of different form may differ';
+COMMENT ON FUNCTION bloom_contains_hash(bloom, bigint) IS 'the same as @> for a key of which only the hash is known, with the filter''s seed; the type of the key cannot be checked';
 
 -- not STRICT; a null array leaves the filter as it is
 CREATE FUNCTION bloom_add_hashes(filter bloom, hashes bigint[], key_type regtype DEFAULT NULL) RETURNS bloom
@@ -187,7 +187,7 @@ COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'does the first filter hold 
 
 CREATE FUNCTION bloom_subset(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_subset(bloom, bloom) IS 'is every bit of the first filter set in the second? filters of different shapes are error 42804';
+COMMENT ON FUNCTION bloom_subset(bloom, bloom) IS 'does the second filter hold all of the first, as by bloom_superset(second, first)? filters of different shapes are error 42804';
 
 CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -286,7 +286,7 @@ COMMENT ON FUNCTION bloom_is_full(bloom) IS 'does the filter hold more keys than
 
 CREATE FUNCTION bloom_summary(filter bloom) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line for people: key type, keys held (estimated, with three digits, once it holds bits) of capacity at the rate asked (and the rate now, if there are more), size';
+COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line: key type, number of keys (in bits form estimated, to three digits), capacity, fp_prob (and the rate now, if there are too many keys), size';
 
 CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT hashes int, OUT seed bigint, OUT capacity bigint,
@@ -294,7 +294,7 @@ CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT fill float8, OUT bytes bigint, OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_info(bloom) IS 'everything there is to know about a filter: key type, shape (bits, hashes, seed), capacity and rate asked, keys estimated, rate now, fraction of bits set (in keys form, what it would be on average), size in bytes, and form (keys or bits); of a filter without a shape, that and its capacity are null';
+COMMENT ON FUNCTION bloom_info(bloom) IS 'one row: key type, shape (bits, hashes, seed), capacity, fp_prob, estimated number of keys, rate now, fraction of bits set (in keys form, what it would be on average), size in bytes, and representation (keys or bits); of a filter without a shape, its shape, capacity, fp_prob and fill are null';
 
 -- ----------------------------------------------------------------
 --							AGGREGATES
@@ -1076,7 +1076,7 @@ CREATE TYPE counting_bloom;
 
 CREATE FUNCTION _counting_bloom_in(cstring) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_in(cstring) IS 'input function of type counting_bloom: base64 of the bytes that the cast to bytea gives';
+COMMENT ON FUNCTION _counting_bloom_in(cstring) IS 'input function of type counting_bloom: base64 of the bytes that the cast to bytea returns';
 
 CREATE FUNCTION _counting_bloom_out(counting_bloom) RETURNS cstring
 	AS 'MODULE_PATHNAME', '_bloom_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -1128,7 +1128,7 @@ COMMENT ON CAST (counting_bloom AS bloom) IS 'the plain filter of the same keys;
 CREATE FUNCTION counting_bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION counting_bloom_empty(float8, float8, bigint, regtype) IS 'empty counting filter for capacity distinct keys (any number from 1 to 2^30 divided by the bits per key, rounded up) at false-positive rate fp_prob, of the shape that bloom_empty gives; with a key_type it takes no other keys';
+COMMENT ON FUNCTION counting_bloom_empty(float8, float8, bigint, regtype) IS 'empty counting filter for capacity distinct keys (any number from 1 to 2^30 divided by the bits per key, rounded up) at false-positive rate fp_prob, of the same shape as by bloom_empty; with a key_type it takes no other keys';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION counting_bloom_add(filter counting_bloom, key anycompatible) RETURNS counting_bloom
@@ -1267,7 +1267,7 @@ CREATE FUNCTION _counting_bloom_agg_trans_char(state counting_bloom, key "char",
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_char(counting_bloom, "char", float8, float8) IS 'transition function of counting_bloom_agg';
 
--- counters do not size themselves: an error that says so
+-- counters do not size themselves: always an error
 CREATE FUNCTION _counting_bloom_agg_unsized(state counting_bloom, key anyelement) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_unsized(counting_bloom, anyelement) IS 'transition and final function of counting_bloom_agg without a capacity; always error 22023';
@@ -1415,7 +1415,7 @@ COMMENT ON OPERATOR FAMILY counting_bloom_ops USING hash IS 'equality of countin
 -- inspection
 
 CREATE FUNCTION counting_bloom_cardinality(filter counting_bloom) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloom_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+	AS 'MODULE_PATHNAME', 'bloom_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION counting_bloom_cardinality(counting_bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
 
 CREATE FUNCTION counting_bloom_summary(filter counting_bloom) RETURNS text
@@ -1429,4 +1429,4 @@ CREATE FUNCTION counting_bloom_info(filter counting_bloom, OUT key_type text, OU
 									OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME', 'bloom_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, capacity and rate as asked, keys (distinct, estimated), rate now, fraction of counters that are not 0, number of those that are 15 (in keys form: of keys counted so), size in bytes, and representation: keys (hashes with counts) or counters';
+COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, capacity, fp_prob, estimated number of distinct keys, rate now, fraction of counters that are not 0, number of those that are 15 (in keys form: of keys counted so), size in bytes, and representation: keys (hashes with counts) or counters';

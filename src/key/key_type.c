@@ -70,7 +70,7 @@ BloomCopyKeyType(const BloomKeyType *key_type)
  *		Is this one of our types, or a domain over it?  Which kind of filter?
  *
  * Our types have no fixed OID, and other types can have their names.
- * But no other type has our output functions: only a superuser can make a
+ * But no other type has our input functions: only a superuser can make a
  * type, or a function in C.
  */
 bool
