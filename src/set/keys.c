@@ -438,6 +438,26 @@ NewLane(BloomSetCall *call, Bucket *bucket, bool is_long)
 }
 
 /*
+ * Look for keys in a row that the transaction's snapshot does not see.
+ *
+ * What it sees was tested before.  It also sees what the transaction has merged
+ * since, which may test positive for further keys of the call.
+ */
+static void
+FindHiddenKeys(BloomSetCall *call, const BloomSetVersion *version,
+			   BloomSetKey *keys, uint64 nkeys)
+{
+	uint64		nseen = CountAnswers(keys, nkeys, BLOOM_SET_SEEN);
+
+	FindKeys(call, &version->row, version->creator, keys, nkeys);
+	if (CountAnswers(keys, nkeys, BLOOM_SET_SEEN) > nseen)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("Another transaction has added a key since this one took its snapshot.")));
+}
+
+/*
  * Read a bucket, and look for keys in all live slices.
  */
 static void
@@ -446,7 +466,6 @@ ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
 {
 	BloomSetTable *table = &call->table;
 	const BloomSet *set = &table->set;
-	uint64		nseen = CountAnswers(keys, nkeys, BLOOM_SET_SEEN);
 	BloomSetVersion version;
 
 	memset(bucket, 0, offsetof(Bucket, lanes));
@@ -472,13 +491,18 @@ ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
 		/* the newest version has these keys, or an earlier row */
 		if (is_open && !version.is_newest)
 			continue;
-		FindKeys(call, row, version.creator, keys, nkeys);
+		if (IsolationUsesXactSnapshot() && !version.is_visible)
+			FindHiddenKeys(call, &version, keys, nkeys);
+		else
+			FindKeys(call, row, version.creator, keys, nkeys);
 		if (nkeys == 1 && keys[0].answer == BLOOM_SET_SEEN)
 			break;
 		if (IsClosed(set, generation, row))
 		{
 			bucket->goes_on = true;
-			bucket->is_closed |= !is_open && row->slice == call->current;
+			/* tests of this transaction must see why they look below */
+			bucket->is_closed |= version.is_visible &&
+				row->slice == call->current;
 		}
 		if (row->slice != call->current)
 			continue;
@@ -509,14 +533,6 @@ ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
 	}
 	if (!bucket->has_filter)
 		bucket->filter_is_free = true;
-
-	/* what the snapshot saw was not looked for again */
-	if (IsolationUsesXactSnapshot() &&
-		CountAnswers(keys, nkeys, BLOOM_SET_SEEN) > nseen)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update"),
-				 errdetail("Another transaction has added a key since this one took its snapshot.")));
 }
 
 /*

@@ -688,11 +688,12 @@ ReadVersion(BloomSetTable *table, BloomSetVersion *version)
 	version->is_own = !TransactionIdIsValid(version->creator) &&
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
 	version->is_newest = IsNewest(header);
-	version->is_free = version->is_newest &&
-		!TransactionIdIsValid(version->creator) && !IsLocked(header) &&
+	version->is_visible = !TransactionIdIsValid(version->creator) &&
 		(version->is_own || !IsolationUsesXactSnapshot() ||
 		 table_tuple_satisfies_snapshot(table->rel, table->slot,
 										table->snapshot));
+	version->is_free = version->is_newest && version->is_visible &&
+		!IsLocked(header);
 }
 
 /* The place of a hint. */

@@ -87,6 +87,7 @@ typedef struct BloomSetVersion
 	TransactionId creator;		/* another open transaction, or invalid */
 	bool		is_newest;
 	bool		is_own;			/* this transaction wrote it */
+	bool		is_visible;		/* own, or committed before the snapshot, if any */
 	bool		is_free;		/* this transaction may write the next one */
 } BloomSetVersion;
 

@@ -66,7 +66,8 @@
  * with that first, which also records what it has read, for SERIALIZABLE; a key
  * that only the second look finds is 40001.  To such a transaction, rows that
  * its snapshot does not see are not free, so it overwrites nothing that it has
- * not seen, as the server's own rules demand.
+ * not seen, as the server's own rules demand.  Nor do they close a bucket
+ * for it: it writes a row that does, by which its own tests find its keys.
  *
  * Savepoints, rollback, two-phase commit, crashes, standbys and replicas need
  * nothing of ours: all state is in versions of rows.
