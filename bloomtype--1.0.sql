@@ -991,7 +991,7 @@ CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep interval,
 							   seed bigint, grow boolean)
 	RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_set_room(bigint, float8, interval, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: what the row of an empty filter lacks in size; the arguments are the parameters of the set';
+COMMENT ON FUNCTION _bloom_set_room(bigint, float8, interval, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set';
 
 -- not STRICT; without keep, keys are kept for ever; without seed, it is random
 CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,

@@ -299,7 +299,8 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 	}
 	if (missing != 0)
 		ReportDifference();
-	return BloomRecount(result);
+	BloomSetCount(result, BloomCountContent(result));
+	return result;
 }
 
 /* ----------------------------------------------------------------

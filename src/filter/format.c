@@ -270,18 +270,6 @@ BloomSetCount(Bloom *filter, uint64 count)
 }
 
 /*
- * BloomRecount
- *		The same, after its bits or counters were changed.
- */
-Bloom *
-BloomRecount(Bloom *filter)
-{
-	BloomSetCount(filter, BloomIsKeys(filter) ? filter->count :
-				  BloomCountContent(filter));
-	return filter;
-}
-
-/*
  * BloomDecode
  *		Make a filter of untrusted bytes, in place.
  *

@@ -63,7 +63,6 @@ extern Bloom *BloomMakeLike(const Bloom *like,
 							BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomCopy(const Bloom *filter);
 extern void BloomSetCount(Bloom *filter, uint64 count);
-extern Bloom *BloomRecount(Bloom *filter);
 
 extern const char *BloomDecode(Bloom *filter, BloomKind kind);
 

@@ -388,7 +388,7 @@ BloomUnion(const Bloom *a, const Bloom *b)
 	{
 		result = BloomCopy(a);
 		BloomOrBits(result, b);
-		BloomRecount(result);
+		BloomSetCount(result, BloomCountContent(result));
 	}
 	BloomAdoptCapacity(result, b);
 	return result;

@@ -581,16 +581,6 @@ BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 }
 
 /*
- * BloomStateAddToValue
- *		A state with the content of a value, and one hash more.
- */
-Bloom *
-BloomStateAddToValue(const Bloom *value, uint64 hash, BloomWhenFull when_full)
-{
-	return BloomStateAdd(BloomStateFrom(value), hash, when_full);
-}
-
-/*
  * Add keys through the batch, each as often as it is counted.
  *
  * 15 stands for any larger number, and so for 15.

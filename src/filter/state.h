@@ -42,8 +42,6 @@ extern Bloom *BloomStateFrom(const Bloom *filter);
 extern Bloom *BloomStateOwn(const Bloom *filter, MemoryContext context);
 extern Bloom *BloomStateSetKeyType(Bloom *state,
 								   const BloomKeyType *key_type);
-extern Bloom *BloomStateAddToValue(const Bloom *value, uint64 hash,
-								   BloomWhenFull when_full);
 extern Bloom *BloomStateFlush(Bloom *state, BloomWhenFull when_full);
 extern void BloomCheckCanMerge(const Bloom *other, BloomWhenFull when_full);
 extern Bloom *BloomStateMerge(Bloom *state, const Bloom *other,
@@ -59,11 +57,11 @@ extern const Bloom *BloomStateToFittedValue(Bloom *state, bool in_place);
 static inline Bloom *
 BloomStateAdd(Bloom *state, uint64 hash, BloomWhenFull when_full)
 {
-	BloomStateTail *tail = BloomStateTailOf(state);
+	BloomStateTail *tail;
 
 	if (unlikely(BloomIsValue(state)))
-		return BloomStateAddToValue(state, hash, when_full);
-
+		state = BloomStateFrom(state);
+	tail = BloomStateTailOf(state);
 	((uint64 *) tail - tail->batch)[tail->waiting++] = hash;
 	if (likely(tail->waiting < tail->batch))
 		return state;

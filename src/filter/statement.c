@@ -51,18 +51,13 @@ BloomShare(MemoryContext query, BloomSharedKind kind, Size size)
 
 	for (shared = all_shared; shared != NULL; shared = shared->next)
 	{
-		if (shared->query != query || shared->kind != kind)
-			continue;
-		if (shared->size != size)
-			elog(ERROR, "shared struct of kind %d has %zu bytes, not %zu",
-				 (int) kind, shared->size, size);
-		return shared;
+		if (shared->query == query && shared->kind == kind)
+			return shared;
 	}
 
 	shared = MemoryContextAllocZero(query, size);
 	shared->query = query;
 	shared->kind = kind;
-	shared->size = size;
 	shared->callback.func = Forget;
 	shared->callback.arg = shared;
 	MemoryContextRegisterResetCallback(query, &shared->callback);

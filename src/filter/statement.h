@@ -24,7 +24,6 @@ typedef struct BloomShared
 {
 	MemoryContext query;
 	BloomSharedKind kind;
-	Size		size;
 	struct BloomShared *next;
 	MemoryContextCallback callback;
 } BloomShared;

@@ -330,24 +330,13 @@ BloomSetFirstBucket(const BloomSet *set, int32 bucket)
 
 /*
  * _bloom_set_room
- *		What a row lacks in size while its filter is empty.
- *
- * Its arguments are the parameters of a set, which are kept here.
+ *		Null: its arguments are the parameters of a set, which are kept here.
  */
 Datum
 _bloom_set_room(PG_FUNCTION_ARGS)
 {
-	int64		bits;
-	bytea	   *room;
-
-	if (PG_ARGISNULL(5))
-		PG_RETURN_NULL();
-	bits = PG_GETARG_INT64(5);
-	if (bits < VARHDRSZ * 8 || bits > BUCKET_BITS)
-		PG_RETURN_NULL();
-	room = palloc0(bits / 8);
-	SET_VARSIZE(room, bits / 8);
-	PG_RETURN_BYTEA_P(room);
+	(void) fcinfo;
+	PG_RETURN_NULL();
 }
 
 /*

@@ -296,6 +296,9 @@ CheckSetKeyType(BloomSetCall *call)
 	return true;
 }
 
+static void TestBuckets(BloomSetCall *call, int generation, BloomSetKey *keys,
+						uint64 nkeys);
+
 /*
  * Look for the keys of one bucket in all live slices, and in the buckets below.
  */
@@ -315,13 +318,24 @@ TestBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
 		closed |= IsClosed(set, generation, &row);
 	}
 	(void) CheckSetKeyType(call);
+	if (closed)
+		TestBuckets(call, generation + 1, keys, nkeys);
+}
 
-	for (uint64 i = 0; closed && i < nkeys;)
+/* The same for each bucket of a generation. */
+static void
+TestBuckets(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
+{
+	for (uint64 i = 0; i < nkeys;)
 	{
-		uint64		n = CountBucket(set, generation + 1, keys + i, nkeys - i);
+		uint64		n = CountBucket(&call->table.set, generation, keys + i,
+									nkeys - i);
 
+		CHECK_FOR_INTERRUPTS();
 		if (CountAnswers(keys + i, n, BLOOM_SET_UNKNOWN) > 0)
-			TestBucket(call, generation + 1, keys + i, n);
+			TestBucket(call, generation, keys + i, n);
+		if (generation == 0)
+			MemoryContextReset(CurrentMemoryContext);
 		i += n;
 	}
 }
@@ -335,16 +349,7 @@ TestKeys(BloomSetCall *call)
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
 
-	for (uint64 i = 0; i < call->nkeys;)
-	{
-		uint64		n = CountBucket(&call->table.set, 0, call->keys + i,
-									call->nkeys - i);
-
-		CHECK_FOR_INTERRUPTS();
-		TestBucket(call, 0, call->keys + i, n);
-		MemoryContextReset(scratch);
-		i += n;
-	}
+	TestBuckets(call, 0, call->keys, call->nkeys);
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(scratch);
 }
@@ -1054,18 +1059,6 @@ BloomSetAdd(BloomSetCall *call, const BloomKeyType *key_type,
 	BloomSetEnd(&call->table);
 	if (!*warned)
 		*warned = WarnIfOverfull(call);
-}
-
-/*
- * BloomSetAddOne
- *		Add one.  True: it was new.
- */
-bool
-BloomSetAddOne(BloomSetCall *call, const BloomKeyType *key_type, uint64 hash,
-			   bool *warned)
-{
-	BloomSetAdd(call, key_type, &hash, 1, warned);
-	return call->keys[0].answer == BLOOM_SET_FRESH;
 }
 
 /* ----------------------------------------------------------------

@@ -59,8 +59,6 @@ extern void BloomSetTest(BloomSetCall *call, const BloomKeyType *key_type,
 						 const uint64 *hashes, uint64 nhashes);
 extern void BloomSetAdd(BloomSetCall *call, const BloomKeyType *key_type,
 						const uint64 *hashes, uint64 nhashes, bool *warned);
-extern bool BloomSetAddOne(BloomSetCall *call, const BloomKeyType *key_type,
-						   uint64 hash, bool *warned);
 extern int64 BloomSetExpire(BloomSetCall *call);
 extern int64 BloomSetCompact(BloomSetCall *call);
 

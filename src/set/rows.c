@@ -997,14 +997,31 @@ BloomSetInsertRow(BloomSetTable *table, const BloomSetRow *row)
 	NoteWritten(table, row);
 }
 
-/* The error of a row that the caller's own command has written. */
-static void
-SelfModified(void)
+/*
+ * Was a row written?  False: another transaction has.  An error, if the
+ * caller's own command has.
+ */
+static bool
+WasWritten(TM_Result result)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-			 errmsg("row of a Bloom set was already modified by the current command"),
-			 errhint("Do not change the table of a set in the statement that adds to the set.")));
+	switch (result)
+	{
+		case TM_Ok:
+			return true;
+		case TM_Updated:
+		case TM_Deleted:
+			return false;
+		case TM_SelfModified:
+			ereport(ERROR,
+					(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+					 errmsg("row of a Bloom set was already modified by the current command"),
+					 errhint("Do not change the table of a set in the statement that adds to the set.")));
+			break;
+		default:
+			elog(ERROR, "unexpected result of a write to a Bloom set: %u",
+				 result);
+	}
+	return false;
 }
 
 /*
@@ -1027,30 +1044,18 @@ BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid, const BloomSetRow *row)
 								GetCurrentCommandId(true), 0, SnapshotAny,
 								InvalidSnapshot, true, &failure, &lockmode,
 								&update_indexes);
-	switch (result)
+	if (!WasWritten(result))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update")));
+	if (update_indexes == TU_All)
 	{
-		case TM_Ok:
-			if (update_indexes == TU_All)
-			{
-				WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
-				if (table->known != NULL && table->known->nleft < MAX_LEFT)
-					table->known->left[table->known->nleft++] =
-						ItemPointerGetBlockNumber(tid);
-			}
-			NoteWritten(table, row);
-			break;
-		case TM_Updated:
-		case TM_Deleted:
-			ereport(ERROR,
-					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					 errmsg("could not serialize access due to concurrent update")));
-			break;
-		case TM_SelfModified:
-			SelfModified();
-			break;
-		default:
-			elog(ERROR, "unexpected table_tuple_update status: %u", result);
+		WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
+		if (table->known != NULL && table->known->nleft < MAX_LEFT)
+			table->known->left[table->known->nleft++] =
+				ItemPointerGetBlockNumber(tid);
 	}
+	NoteWritten(table, row);
 }
 
 /*
@@ -1061,23 +1066,12 @@ bool
 BloomSetDeleteRow(BloomSetTable *table, ItemPointer tid)
 {
 	TM_FailureData failure;
-	TM_Result	result;
+	bool		written;
 
-	result = table_tuple_delete(table->rel, tid, GetCurrentCommandId(true), 0,
-								SnapshotAny, InvalidSnapshot, true, &failure);
-	switch (result)
-	{
-		case TM_Ok:
-			table->wrote = true;
-			return true;
-		case TM_Updated:
-		case TM_Deleted:
-			return false;
-		case TM_SelfModified:
-			SelfModified();
-			break;
-		default:
-			elog(ERROR, "unexpected table_tuple_delete status: %u", result);
-	}
-	return false;
+	written = WasWritten(table_tuple_delete(table->rel, tid,
+											GetCurrentCommandId(true), 0,
+											SnapshotAny, InvalidSnapshot, true,
+											&failure));
+	table->wrote |= written;
+	return written;
 }

@@ -343,6 +343,20 @@ bloom_set_create(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
+/* Add a key.  True: it was new. */
+static bool
+AddKey(Oid relid, TimestampTz at, BloomHasher *hasher, Datum key, bool *warned)
+{
+	BloomSetCall call;
+	uint64		hash;
+
+	BloomSetStart(&call, relid, BLOOM_SET_ADD, at);
+	hash = BloomHashDatum(hasher, key, (uint64) call.table.set.params.seed);
+	BloomSetAdd(&call, &hasher->key_type, &hash, 1, warned);
+	BloomSetFinish(&call);
+	return call.keys[0].answer == BLOOM_SET_FRESH;
+}
+
 /*
  * bloom_set_add
  *		Add a key to a set.  True: it was new.
@@ -355,21 +369,16 @@ bloom_set_add(PG_FUNCTION_ARGS)
 	TimestampTz at = GetTimeArg(fcinfo, 2);
 	BloomSetCall call;
 	CallSite   *site;
-	uint64		hash;
-	bool		is_new;
 
-	BloomSetStart(&call, relid, BLOOM_SET_ADD, at);
 	if (PG_ARGISNULL(1))
 	{
+		BloomSetStart(&call, relid, BLOOM_SET_ADD, at);
 		BloomSetFinish(&call);
 		PG_RETURN_NULL();
 	}
 	site = GetCallSite(fcinfo, false);
-	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
-						  (uint64) call.table.set.params.seed);
-	is_new = BloomSetAddOne(&call, &site->hasher.key_type, hash, &site->warned);
-	BloomSetFinish(&call);
-	PG_RETURN_BOOL(is_new);
+	PG_RETURN_BOOL(AddKey(relid, at, &site->hasher, PG_GETARG_DATUM(1),
+						  &site->warned));
 }
 
 /*
@@ -491,6 +500,22 @@ bloom_set_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(result);
 }
 
+/* Is one of the answers for an array decisive?  Null elements may be, too. */
+static Datum
+TestArray(FunctionCallInfo fcinfo, BloomSetAnswer decisive)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	if (memchr(answers, decisive, array.nkeys) != NULL)
+		PG_RETURN_BOOL(decisive == BLOOM_SET_SEEN);
+	if (array.has_nulls)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(decisive != BLOOM_SET_SEEN);
+}
+
 /*
  * bloom_set_contains_all
  *		Does a set possibly contain every element of an array?
@@ -501,16 +526,7 @@ PG_FUNCTION_INFO_V1(bloom_set_contains_all);
 Datum
 bloom_set_contains_all(PG_FUNCTION_ARGS)
 {
-	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
-
-	if (answers == NULL)
-		PG_RETURN_NULL();
-	if (memchr(answers, BLOOM_SET_UNKNOWN, array.nkeys) != NULL)
-		PG_RETURN_BOOL(false);
-	if (array.has_nulls)
-		PG_RETURN_NULL();
-	PG_RETURN_BOOL(true);
+	return TestArray(fcinfo, BLOOM_SET_UNKNOWN);
 }
 
 /*
@@ -523,16 +539,7 @@ PG_FUNCTION_INFO_V1(bloom_set_contains_any);
 Datum
 bloom_set_contains_any(PG_FUNCTION_ARGS)
 {
-	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
-
-	if (answers == NULL)
-		PG_RETURN_NULL();
-	if (memchr(answers, BLOOM_SET_SEEN, array.nkeys) != NULL)
-		PG_RETURN_BOOL(true);
-	if (array.has_nulls)
-		PG_RETURN_NULL();
-	PG_RETURN_BOOL(false);
+	return TestArray(fcinfo, BLOOM_SET_SEEN);
 }
 
 /*
@@ -609,28 +616,21 @@ GetTriggerColumn(const TriggerData *trigger, int argno)
 {
 	const char *name = trigger->tg_trigger->tgargs[argno];
 	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+	int			column = SPI_fnumber(desc, name);
 
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-
-		if (attribute->attisdropped ||
-			strcmp(NameStr(attribute->attname), name) != 0)
-			continue;
-		if (attribute->attgenerated != '\0')
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("column \"%s\" is generated", name),
-					 errdetail("A generated column has no value before a trigger BEFORE INSERT.")));
-		return i + 1;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-					RelationGetRelationName(trigger->tg_relation)),
-			 errdetail("Trigger \"%s\" names it.",
-					   trigger->tg_trigger->tgname)));
-	return 0;					/* keep compiler quiet */
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						RelationGetRelationName(trigger->tg_relation)),
+				 errdetail("Trigger \"%s\" names it.",
+						   trigger->tg_trigger->tgname)));
+	if (TupleDescAttr(desc, column - 1)->attgenerated != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" is generated", name),
+				 errdetail("A generated column has no value before a trigger BEFORE INSERT.")));
+	return column;
 }
 
 /*
@@ -707,11 +707,8 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TimestampTz at = GetCurrentTransactionStartTimestamp();
-	BloomSetCall call;
 	TriggerSite *site;
 	Datum		key;
-	uint64		hash;
-	bool		is_new;
 	bool		isnull;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
@@ -741,12 +738,9 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 	if (isnull)
 		return PointerGetDatum(trigger->tg_trigtuple);
 
-	BloomSetStart(&call, site->set, BLOOM_SET_ADD, at);
-	hash = BloomHashDatum(&site->hasher, key,
-						  (uint64) call.table.set.params.seed);
-	is_new = BloomSetAddOne(&call, &site->hasher.key_type, hash, &site->warned);
-	BloomSetFinish(&call);
-	return PointerGetDatum(is_new ? trigger->tg_trigtuple : NULL);
+	return PointerGetDatum(AddKey(site->set, at, &site->hasher, key,
+								  &site->warned) ?
+						   trigger->tg_trigtuple : NULL);
 }
 
 /* ----------------------------------------------------------------
