@@ -185,6 +185,12 @@ BloomPrunePage(Relation rel, Buffer buffer)
 	index_insert(index, values, nulls, tid, rel, check, info)
 #endif
 
+/* PostgreSQL 19 has IGNORE NULLS, which a window function can refuse */
+#if PG_VERSION_NUM < 190000
+#define WinCheckAndInitializeNullTreatment(window, allowed, fcinfo) \
+	((void) (window))
+#endif
+
 #if PG_VERSION_NUM >= 170000
 #define BloomLocalTransaction()	(MyProc->vxid.lxid)
 #else

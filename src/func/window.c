@@ -56,6 +56,7 @@ GetCall(FunctionCallInfo fcinfo)
 
 	if (unlikely(call == NULL))
 	{
+		WinCheckAndInitializeNullTreatment(PG_WINDOW_OBJECT(), false, fcinfo);
 		call = BloomMakeCallSite(fcinfo, 0, false, sizeof(SeenCall));
 		BloomInsistOnOneType(&call->hasher);
 
