@@ -3,9 +3,9 @@
 --		Count clicks exactly once, though messages arrive twice.
 --
 -- A queue delivers each message at least once.  If a user clicks twice within
--- seconds, the page sends its message twice.  Other messages come again hours
--- later.  Here, a set remembers the messages of a day, and a trigger drops those
--- that it has seen.  Run it in any database of a server that has bloomtype
+-- seconds, the page sends its message twice.  Other messages arrive again hours
+-- later.  Here, a stored set remembers the messages of a day, and a trigger
+-- deduplicates them on arrival.  Run it in any database of a server that has bloomtype
 -- installed:
 --
 --		psql -X -f examples/click_dedup.sql
@@ -51,11 +51,12 @@ SELECT count(*) AS arrivals, count(DISTINCT id) AS messages,
 FROM arrival;
 
 -- The set: about 33,000 messages a day, of which one in 10,000 may be lost.  It
--- keeps a day, in eight slices of three hours.  With more messages, it grows.
+-- remembers a message for a day, in eight slices of three hours.  With more
+-- messages, it grows.
 SELECT bloom_set_create('pg_temp.seen', 35000, 0.0001, keep => '1 day', seed => 0) \g /dev/null
 
--- The table takes each message once: a trigger asks the set.  The clock is that
--- of the messages; without the third argument it would be now().
+-- Each message is inserted once: a trigger drops those that are in the set.  The
+-- time is that of the messages; without the third argument it would be now().
 CREATE TEMP TABLE click (id uuid, ad int, arrived timestamptz);
 CREATE TRIGGER dedup BEFORE INSERT ON click
 	FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id', 'arrived');
@@ -70,7 +71,7 @@ $$;
 
 -- Process all batches.  Every tenth fails at first, after its INSERT.  The
 -- rollback undoes what it added to the table and to the set.  So when the batch
--- comes again, its messages are still new.
+-- is processed again, its messages are still new.
 DO $$
 DECLARE
 	batch int;
@@ -106,7 +107,7 @@ FROM result;
 \echo 'The set at the end, as a whole and by slices of time:'
 \echo
 SELECT to_char(slice AT TIME ZONE 'UTC', 'DD HH24:MI') AS slice, capacity, keys,
-	   to_char(fp_prob, '0.000000') AS rate_asked, to_char(fp_prob_now, '0.000000') AS rate_now,
+	   to_char(fp_prob, '0.000000') AS rate_asked, to_char(fp_prob_now, '0.000000000') AS rate_now,
 	   generations
 FROM bloom_set_info('pg_temp.seen', (SELECT max(arrived) FROM arrival));
 

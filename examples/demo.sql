@@ -50,11 +50,11 @@ FROM link \gset
 --
 
 \echo
-\echo '(a) A crawler meets' :links_shown 'links, which lead to' :urls_shown 'different URLs.'
+\echo '(a) A crawler finds' :links_shown 'links to' :urls_shown 'different URLs.'
 \echo
-\echo 'It tests each link against a filter.  If the link is not in, the crawler fetches'
-\echo 'the page and adds the link.  It never fetches a page twice.  A false positive'
-\echo 'loses a page: at the end at the rate asked for, before that at a lower rate.'
+\echo 'It tests each link against a filter.  "No" is certain: the crawler fetches the page'
+\echo 'and adds the link, so it never fetches a page twice.  "Yes" is a false positive at'
+\echo 'the rate asked for when the filter is full, and less before: then a page is lost.'
 \echo
 
 -- One crawl: the URLs that a filter of this capacity and fp_prob lets through.
@@ -112,7 +112,7 @@ FROM crawl;
 --
 
 \echo '(b) The same URLs in a table with a unique index, and in filters.  A filter cannot'
-\echo 'list its keys, and is wrong about an absent one at the rate asked for.'
+\echo 'list its keys, and reports absent keys as present at the rate asked for.'
 \echo
 
 CREATE TEMP TABLE seen (url text PRIMARY KEY);
@@ -193,7 +193,7 @@ SELECT 'a filter before a join changes no answer',
 --
 
 \echo '(d) Two crawlers share the links.  The union of their filters is, bit by bit, the'
-\echo 'filter that one crawler would have.  And a filter can tell how many keys it holds.'
+\echo 'filter that one crawler would have.  A filter also estimates how many keys it holds.'
 \echo
 
 CREATE TEMP TABLE half AS
@@ -229,7 +229,7 @@ FROM link;
 
 -- Absent keys: no URL of ours has a fragment.
 INSERT INTO verdict
-SELECT 'a full filter holds at most 1.05 * ' || pg_temp.percent(0.01) || ' % of absent keys possible',
+SELECT 'a full filter reports at most 1.05 * ' || pg_temp.percent(0.01) || ' % of absent keys as present',
 	   pg_temp.percent(rate) || ' %', rate <= 0.01 * 1.05
 FROM (SELECT avg(((SELECT whole FROM half) @> (url || '#' || i))::int)::float8 AS rate
 	  FROM seen, generate_series(1, 20) AS i) AS s;
@@ -238,8 +238,8 @@ FROM (SELECT avg(((SELECT whole FROM half) @> (url || '#' || i))::int)::float8 A
 -- (e) Sizing and inspection
 --
 
-\echo '(e) Name a rate, and best_params gives the shape: it uses the well-known table, with'
-\echo 'its three digits.  And the size for these URLs:'
+\echo '(e) best_params computes bits per key and hashes for a rate, by a published table of'
+\echo 'three digits.  The last column is the size of a filter for these URLs:'
 \echo
 
 SELECT pg_temp.percent(asked) AS "asked, %", bits_per_key, k,
@@ -250,7 +250,7 @@ FROM unnest('{0.2, 0.05, 0.01, 0.001, 0.0001}'::float8[]) AS asked,
 	 LATERAL bloom_params(:urls, asked) AS p
 ORDER BY asked DESC;
 
-\echo 'What a filter knows about itself: bloom_info.'
+\echo 'The properties of a filter: bloom_info.'
 \echo
 \x on
 SELECT (bloom_info(whole)).* FROM half;

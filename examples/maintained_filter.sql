@@ -3,9 +3,9 @@
 --		A filter of a column's keys that follows the table: insert, update,
 --		delete, truncate.
 --
--- Triggers FOR EACH STATEMENT keep a counting filter: their transition tables
--- tell which keys came and which went.  To drop rows early, queries test its
--- cast to bloom, which takes a quarter of the room.  Run it from the top of the
+-- Triggers FOR EACH STATEMENT maintain a counting filter: their transition
+-- tables contain the rows that were added and removed.  To drop rows early,
+-- queries test its cast to bloom, which has a quarter of the size.  Run it from the top of the
 -- checkout, in any database of a server that has bloomtype installed:
 --
 --		psql -X -f examples/maintained_filter.sql
@@ -19,11 +19,11 @@
 --	 - Each statement writes the whole filter: a few kB for thousands of keys,
 --	   5 MB for a million.  So use it for tables that change by many rows at a
 --	   time.  If single rows change all the time, collect them in a table of
---	   changes, and apply that now and then.
+--	   changes, and apply these periodically.
 --	 - The filter is one row: transactions that change the table wait for each
 --	   other, from their first statement to their end.  In isolation levels
 --	   above READ COMMITTED, one of two gets a serialization failure.
---	 - The triggers must see every change.  Whoever can disable them, or change
+--	 - The triggers must see every change.  A user who can disable them, or change
 --	   the filter, can make it deny keys.
 --
 \set ON_ERROR_STOP on
@@ -55,14 +55,14 @@ CREATE TABLE customer_filter (
 INSERT INTO customer_filter (capacity, fp_prob, filter)
 VALUES (20000, 0.01, counting_bloom_empty(20000, 0.01));
 
--- The triggers run this with the rights of its owner: who changes orders need
--- not be allowed to change the filter.  So every name is looked for in safe
--- places only; write your extension's schema in the place of public.
+-- The triggers run this with the privileges of its owner, so that users who
+-- change orders need no privileges on the filter.  So names are looked up in
+-- trusted schemas only; replace public by the schema of the extension.
 CREATE FUNCTION follow_orders() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
-	-- wait for the others first, so that each sees what those before it did
+	-- lock the filter first, to see the changes of earlier transactions
 	PERFORM FROM maintained_filter.customer_filter FOR UPDATE;
 	IF TG_OP = 'TRUNCATE' THEN
 		UPDATE maintained_filter.customer_filter
@@ -72,7 +72,7 @@ BEGIN
 		UPDATE maintained_filter.customer_filter AS f
 		SET filter = f.filter + (SELECT counting_bloom_agg(a.customer, f.capacity, f.fp_prob) FROM added AS a);
 	END IF;
-	-- what is subtracted was added: if not, this is an error, and not done
+	-- all of this was added before; if not, the difference is an error
 	IF TG_OP IN ('DELETE', 'UPDATE') THEN
 		UPDATE maintained_filter.customer_filter AS f
 		SET filter = f.filter - (SELECT counting_bloom_agg(r.customer, f.capacity, f.fp_prob) FROM removed AS r);
@@ -106,14 +106,14 @@ FROM customer_filter AS f LEFT JOIN orders AS o ON true;
 -- Two orders of each of 20,000 customers, and some without.
 INSERT INTO orders (customer) SELECT 'customer ' || i % 20000 FROM generate_series(1, 40000) AS i;
 INSERT INTO orders (customer) SELECT NULL FROM generate_series(1, 10);
--- The first half goes, once and then twice; others take their place.
+-- The first half is deleted, once and then twice; other keys replace them.
 DELETE FROM orders WHERE id <= 10000;
 DELETE FROM orders WHERE id BETWEEN 20001 AND 30000;
 UPDATE orders SET customer = 'new ' || id WHERE id BETWEEN 30001 AND 32000;
 DELETE FROM orders WHERE id < 0;
 
 \echo
-\echo The filter follows the table, and no query reads the table for that:
+\echo The filter follows the table, without a scan of the table:
 SELECT (counting_bloom_info(filter)).keys AS keys_estimated,
 	   (SELECT count(DISTINCT customer) FROM orders) AS keys_there,
 	   pg_size_pretty((counting_bloom_info(filter)).bytes) AS counting,
@@ -124,14 +124,14 @@ FROM customer_filter;
 -- Use
 --
 
--- Of 100,000 visitors, those who may be customers; the rest needs no look
--- at the table.  The cast stands in a subquery, so that it is made once.
+-- Of 100,000 visitors, those who may be customers; the others need no look-up
+-- in the table.  The cast is in a subquery, so that it is computed once.
 CREATE TEMP TABLE visitor AS
 SELECT 'customer ' || i AS name FROM generate_series(1, 100000) AS i;
 ANALYZE visitor;
 
 \echo
-\echo The filter drops most of those who are no customers before the join:
+\echo The filter drops most visitors who are not customers before the join:
 SELECT count(*) AS visitors,
 	   count(*) FILTER (WHERE maybe) AS maybe_customers,
 	   count(*) FILTER (WHERE is_customer) AS customers,

@@ -1,8 +1,8 @@
 --
 -- to_visit_queue.sql
---		A crawler's queue of pages to visit, that takes each page once.
+--		A crawler's queue of pages to visit, in which each page appears once.
 --
--- You push links.  A Bloom set remembers them, also after they have left the
+-- You push links.  A stored set remembers them, even after they have left the
 -- queue, and a link that was (possibly) pushed before is dropped.  Several
 -- workers pop, in order, and do not wait for each other.  Run it from the top of
 -- the checkout, in any database of a server that has bloomtype installed:
@@ -55,7 +55,7 @@ LANGUAGE sql AS $$
 	SELECT count(*) FROM new
 $$;
 
--- Pop the first links that no other worker has just popped.  When the worker's
+-- Pop the first links that no other worker is popping.  If the worker's
 -- transaction rolls back, they are in the queue again.
 CREATE FUNCTION pop(wanted int) RETURNS TABLE (id bigint, url text)
 LANGUAGE sql AS $$
@@ -69,22 +69,27 @@ LANGUAGE sql AS $$
 $$;
 
 \echo
-\echo 'The crawler pushes links as it finds them, 6,000 at a time.  When more are new than'
-\echo 'it expected, there is a WARNING, and the false-positive rate is higher than it'
-\echo 'asked for:'
+\echo 'The crawler pushes links as it finds them, 6,000 at a time.  When more of them are'
+\echo 'new than the capacity of the set, there is a WARNING: its false-positive rate will'
+\echo 'exceed fp_prob.'
 \echo
 SELECT min(id) || ' to ' || max(id) AS links, push(array_agg(url ORDER BY id)) AS new
 FROM link GROUP BY (id - 1) / 6000 ORDER BY min(id);
 
+-- Keys that one transaction adds are in rows beside the filters until later ones
+-- add to the same buckets.  There they are exact.  So merge them first, to show
+-- the rate of the filters.
+SELECT bloom_set_compact('pushed') \g /dev/null
+
 \echo
-\echo 'What the set knows of itself:'
+\echo 'The content of the set, once its keys are in the filters:'
 \echo
 SELECT capacity, keys, fp_prob AS rate_asked, round(fp_prob_now::numeric, 5) AS rate_now,
 	   pg_size_pretty(bytes) AS size
 FROM bloom_set_info('pushed');
 
 \echo
-\echo 'What is in the queue, beside the exact answer.  No page is there twice.'
+\echo 'The queue, compared with the exact result.  No page is there twice.'
 \echo
 CREATE TEMP TABLE result AS
 SELECT (SELECT count(*) FROM queue) AS queued,
@@ -93,7 +98,7 @@ SELECT (SELECT count(*) FROM queue) AS queued,
 SELECT queued, queued - distinct_pages AS twice, exact, exact - queued AS lost FROM result;
 
 \echo
-\echo 'The first pages, in order; when they are linked again, they stay away:'
+\echo 'The first pages, in order; when they are linked again, they are not queued again:'
 \echo
 SELECT * FROM pop(5);
 SELECT push(array_agg(url ORDER BY id)) AS new FROM (SELECT * FROM link WHERE id <= 50) AS l;

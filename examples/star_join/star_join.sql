@@ -1,9 +1,9 @@
--- Star join: a large fact table, and dimensions of which a query wants little
+-- Star join: a large fact table, and dimensions of which a query needs little
 --
 -- A query joins sales with one product in a hundred.  It reads all sales, and
 -- drops 99 of a hundred in the join.  Make a filter of the products' keys first,
--- and the query drops most of them where it reads them: in each parallel worker,
--- in each partition, and, what matters most, on the other servers.
+-- and the query drops most of them in the scan: in each parallel worker,
+-- in each partition, and, most important, on the other servers.
 --
 --     psql -v rows=1000000 -f examples/star_join/star_join.sql
 --
