@@ -230,6 +230,34 @@ IsClosed(const BloomSet *set, int generation, const BloomSetRow *row)
 }
 
 /*
+ * Where the keys with this hash begin, if there are any.
+ *
+ * With many keys, a search takes their logarithm for each hash of a row, so
+ * that chosen keys, all in one bucket, cannot make it take their number.
+ */
+static uint64
+FirstKey(const BloomSetKey *keys, uint64 nkeys, uint64 hash)
+{
+	BloomSetKey key;
+	uint64		low = 0;
+	uint64		high = nkeys;
+
+	if (nkeys == 1)
+		return 0;
+	key = MakeKey(hash, 0);
+	while (low < high)
+	{
+		uint64		middle = low + (high - low) / 2;
+
+		if (CompareKeys(&keys[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
  * Look for keys in a row.
  *
  * In a lane that another open transaction, the creator, has written, its own
@@ -243,31 +271,30 @@ FindKeys(BloomSetCall *call, const BloomSetRow *row, TransactionId creator,
 	{
 		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row->filter, call->key_type);
 		call->knows_type |= row->filter->count > 0;
-	}
-	for (uint64 i = 0; i < nkeys; i++)
-	{
-		BloomSetKey *key = &keys[i];
-
-		BloomCheckInterrupts(i + 1);
-		if (key->answer == BLOOM_SET_SEEN || key->answer == BLOOM_SET_FRESH)
-			continue;
-		if (row->filter != NULL)
+		for (uint64 i = 0; i < nkeys; i++)
 		{
-			if (BloomTestHash(row->filter, key->hash))
-				key->answer = BLOOM_SET_SEEN;
-			continue;
+			BloomCheckInterrupts(i + 1);
+			if (keys[i].answer != BLOOM_SET_SEEN &&
+				keys[i].answer != BLOOM_SET_FRESH &&
+				BloomTestHash(row->filter, keys[i].hash))
+				keys[i].answer = BLOOM_SET_SEEN;
 		}
-		for (int j = 0; j < row->nhashes; j++)
+		return;
+	}
+	for (int j = 0; j < row->nhashes; j++)
+	{
+		uint64		hash = row->hashes[j];
+		bool		pending = TransactionIdIsValid(creator) &&
+		j >= row->ncommitted;
+
+		for (uint64 i = FirstKey(keys, nkeys, hash);
+			 i < nkeys && keys[i].hash == hash; i++)
 		{
-			if (row->hashes[j] != key->hash)
+			if (keys[i].answer == BLOOM_SET_SEEN ||
+				keys[i].answer == BLOOM_SET_FRESH)
 				continue;
-			key->answer = BLOOM_SET_SEEN;
-			if (TransactionIdIsValid(creator) && j >= row->ncommitted)
-			{
-				key->answer = BLOOM_SET_PENDING;
-				key->creator = creator;
-			}
-			break;
+			keys[i].answer = pending ? BLOOM_SET_PENDING : BLOOM_SET_SEEN;
+			keys[i].creator = creator;
 		}
 	}
 }
