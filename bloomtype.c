@@ -371,7 +371,8 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 		hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(1), filter, use);
 		keys.hashes = &hash;
 		keys.nkeys = 1;
-		keys.key_type = BloomKeyTypeWith(filter, &site->hasher);
+		keys.key_type = filter->key_type != 0 ? BloomKeyTypeOf(filter) :
+			site->hasher.key_type;
 	}
 
 	if (keys.nkeys == 0)
@@ -743,7 +744,8 @@ counting_bloom_difference(PG_FUNCTION_ARGS)
 /* ----------------------------------------------------------------
  *							EQUALITY
  *
- * Of the bytes, header included.  An operator class's functions must not leak.
+ * Of the bytes, header included, for both types: equal filters answer alike in
+ * every function.  An operator class's functions must not leak.
  * ----------------------------------------------------------------
  */
 
@@ -757,7 +759,8 @@ _bloom_eq(PG_FUNCTION_ARGS)
 {
 	Bloom	   *a = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
 	Bloom	   *b = unconstify(Bloom *, PG_GETARG_BLOOM_P(1));
-	bool		equal = BloomEquals(a, b);
+	bool		equal = VARSIZE(a) == VARSIZE(b) &&
+	memcmp(a, b, VARSIZE(a)) == 0;
 
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
@@ -953,7 +956,7 @@ bloom_info(PG_FUNCTION_ARGS)
 		nulls[n] = !BloomHasShape(filter);
 		values[n++] = Int64GetDatum((int64) BloomCountersFull(PG_GETARG_BLOOM_P(0)));
 	}
-	values[n++] = Int64GetDatum((int64) BloomFetchSize(PG_GETARG_DATUM(0)));
+	values[n++] = Int64GetDatum((int64) toast_raw_datum_size(PG_GETARG_DATUM(0)));
 	values[n++] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" :
 									  is_counting ? "counters" : "bits");
 	return BloomReturnRow(fcinfo, values, nulls);
@@ -996,7 +999,7 @@ bloom_summary(PG_FUNCTION_ARGS)
 	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
 	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	bool		estimated = !BloomIsKeys(filter);
-	Datum		size = Int64GetDatum((int64) BloomFetchSize(PG_GETARG_DATUM(0)));
+	Datum		size = Int64GetDatum((int64) toast_raw_datum_size(PG_GETARG_DATUM(0)));
 	StringInfoData line;
 
 	initStringInfo(&line);

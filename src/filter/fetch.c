@@ -221,17 +221,7 @@ BloomFetchHeader(Datum datum)
 	if (!BloomHasParts(datum))
 		return BloomFetch(datum);
 	return ReadStored(CurrentMemoryContext, datum,
-					  Min(BloomFetchSize(datum), FIRST_SIZE));
-}
-
-/*
- * BloomFetchSize
- *		The size of the whole filter.
- */
-Size
-BloomFetchSize(Datum datum)
-{
-	return toast_raw_datum_size(datum);
+					  Min(toast_raw_datum_size(datum), FIRST_SIZE));
 }
 
 /* ----------------------------------------------------------------
@@ -285,7 +275,7 @@ NextEntry(BloomCache *cache, bool with_whole)
 static bool
 IsWorthWhole(CacheEntry *entry, Datum stored, uint64 nparts)
 {
-	Size		size = BloomFetchSize(stored);
+	Size		size = toast_raw_datum_size(stored);
 
 	entry->parts += nparts;
 	return size <= SMALL_FILTER_SIZE ||
@@ -298,7 +288,7 @@ IsWorthWhole(CacheEntry *entry, Datum stored, uint64 nparts)
 static void
 FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 {
-	Size		size = BloomFetchSize(stored);
+	Size		size = toast_raw_datum_size(stored);
 
 	while (cache->bytes > 0 && cache->bytes + size > BloomHashMemoryLimit())
 		DropWhole(cache, NextEntry(cache, true));
@@ -349,7 +339,7 @@ GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 		pfree(entry->first);
 	entry->first = NULL;
 	entry->parts = 0;
-	if (BloomHasParts(stored) && BloomFetchSize(stored) >
+	if (BloomHasParts(stored) && toast_raw_datum_size(stored) >
 		(nkeys == 1 ? FIRST_SIZE : SMALL_FILTER_SIZE))
 		entry->first = ReadStored(cache->shared.query, stored, FIRST_SIZE);
 	entry->toastrelid = pointer.va_toastrelid;

@@ -10,13 +10,14 @@
 #ifndef BLOOM_FETCH_H
 #define BLOOM_FETCH_H
 
+#include "access/detoast.h"
+
 #include "bits/directory.h"
 #include "filter/setops.h"
 
 extern const Bloom *BloomFetch(Datum datum);
 extern const Bloom *BloomFetchState(Datum datum);
 extern const Bloom *BloomFetchHeader(Datum datum);
-extern Size BloomFetchSize(Datum datum);
 extern bool BloomHasParts(Datum datum);
 extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
 

@@ -18,12 +18,6 @@
 #include "filter/format.h"
 #include "filter/state.h"
 
-static const char *
-KindType(BloomKind kind)
-{
-	return kind == BLOOM_COUNTING ? "counting_bloom" : "bloom";
-}
-
 /*
  * The server counts base64 in int, which is too small for the largest filters
  * as a whole.  So we go through it in pieces: this many bytes make so many
@@ -137,7 +131,7 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%.*s\"%s",
-						KindType(kind),
+						kind == BLOOM_COUNTING ? "counting_bloom" : "bloom",
 						pg_mbcliplen(text, (int) strnlen(text, 64), 40), text,
 						strnlen(text, 64) > 40 ? "..." : ""),
 				 errdetail("%s", wrong),

@@ -261,19 +261,6 @@ BloomAddKeys(const Bloom *filter, BloomKeyList keys,
  */
 
 /*
- * BloomEquals
- *		Are these the same bytes, header included?  For filters of both types.
- *
- * Equal filters answer alike in every function.
- */
-bool
-BloomEquals(const Bloom *a, const Bloom *b)
-{
-	return VARSIZE(a) == VARSIZE(b) &&
-		memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
-}
-
-/*
  * BloomContainsFilter
  *		Is all of the part in the filter: each key, or in bits form each bit?
  */

@@ -55,7 +55,6 @@ extern Bloom *BloomToBits(const Bloom *filter);
 extern void BloomOrBits(Bloom *bits, const Bloom *other);
 extern void BloomAdoptCapacity(Bloom *filter, const Bloom *other);
 
-extern bool BloomEquals(const Bloom *a, const Bloom *b);
 extern bool BloomContainsFilter(const Bloom *filter, const Bloom *part);
 extern const Bloom *BloomUnion(const Bloom *a, const Bloom *b);
 extern const Bloom *BloomIntersect(const Bloom *a, const Bloom *b);

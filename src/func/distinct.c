@@ -465,7 +465,7 @@ MakeCall(FunctionCallInfo fcinfo)
 				 errhint("Use SELECT DISTINCT.")));
 
 	call = BloomMakeCallSite(fcinfo, 0, false, sizeof(DistinctCall));
-	BloomInsistOnOneType(&call->hasher);
+	call->hasher.one_type = true;
 	call->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt,
 										  "bloom_distinct",
 										  ALLOCSET_DEFAULT_SIZES);

@@ -58,7 +58,7 @@ GetCall(FunctionCallInfo fcinfo)
 	{
 		WinCheckAndInitializeNullTreatment(PG_WINDOW_OBJECT(), false, fcinfo);
 		call = BloomMakeCallSite(fcinfo, 0, false, sizeof(SeenCall));
-		BloomInsistOnOneType(&call->hasher);
+		call->hasher.one_type = true;
 
 		/* the executor keeps two batches; a row takes at most a page */
 		call->max_batch = Max(1, Min(MAX_BATCH, work_mem / (2 * BLCKSZ / 1024)));

@@ -102,9 +102,9 @@ AppendItem(BloomHasher *hasher, Datum value, StringInfo buf)
  *							PARTS IN ORDER
  *
  * The members of a jsonb object and the lexemes of a tsvector are stored in
- * the order of their bytes in the database's encoding.  They are sorted by
- * their bytes in UTF-8, as other databases store the same value.  In UTF-8, that
- * is the order that they have.
+ * the order of their bytes in the database's encoding.  Where that is not
+ * UTF-8, they are sorted by their bytes in UTF-8, as other databases store the
+ * same value.
  * ----------------------------------------------------------------
  */
 
@@ -138,22 +138,26 @@ CompareParts(const void *a, const void *b, void *arg)
 	return len_a < len_b ? -1 : len_a > len_b;
 }
 
-/* Sort the parts that the buffer ends with; frees their array. */
+/* Put the parts that the buffer ends with into order; frees their array. */
 static void
 SortParts(SortedPart *parts, int nparts, StringInfo buf, bool by_length)
 {
 	PartOrder	order = {buf->data, by_length};
-	int			start = nparts > 0 ? parts[0].start : buf->len;
-	int			size = buf->len - start;
-	char	   *copy = palloc(size);
+	char	   *copy;
+	int			start;
 
-	memcpy(copy, buf->data + start, size);
-	qsort_arg(parts, nparts, sizeof(SortedPart), CompareParts, &order);
-	buf->len = start;
-	for (int i = 0; i < nparts; i++)
-		appendBinaryStringInfo(buf, copy + (parts[i].start - start),
-							   parts[i].end - parts[i].start);
-	pfree(copy);
+	if (nparts > 1 && BloomTextNeedsConversion())
+	{
+		start = parts[0].start;
+		copy = palloc(buf->len - start);
+		memcpy(copy, buf->data + start, buf->len - start);
+		qsort_arg(parts, nparts, sizeof(SortedPart), CompareParts, &order);
+		buf->len = start;
+		for (int i = 0; i < nparts; i++)
+			appendBinaryStringInfo(buf, copy + (parts[i].start - start),
+								   parts[i].end - parts[i].start);
+		pfree(copy);
+	}
 	pfree(parts);
 }
 

@@ -143,27 +143,4 @@ BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
 						  filter->seed, use);
 }
 
-/*
- * BloomInsistOnOneType
- *		From now on, it is an error if a key has another type than the last one.
- *
- * For calls that keep hashes of their keys without a key type.  Only the types
- * of rows can differ.
- */
-static inline void
-BloomInsistOnOneType(BloomHasher *hasher)
-{
-	hasher->one_type = true;
-}
-
-/*
- * BloomKeyTypeWith
- *		The key type of a filter after a key of this hasher was added.
- */
-static inline BloomKeyType
-BloomKeyTypeWith(const Bloom *filter, const BloomHasher *hasher)
-{
-	return filter->key_type != 0 ? BloomKeyTypeOf(filter) : hasher->key_type;
-}
-
 #endif							/* BLOOM_HASH_H */

@@ -93,7 +93,8 @@ typedef struct BloomHasher
 
 	/* whole keys */
 	bool		is_stale;		/* has a row type changed since the name? */
-	bool		one_type;		/* is it an error if the key type changes? */
+	/* is it an error if the key type changes?  For hashes kept without one */
+	bool		one_type;
 	StringInfoData buffer;		/* for the canonical bytes */
 } BloomHasher;
 

@@ -530,7 +530,7 @@ ReadFilter(const BloomSetTable *table, BloomSetRow *row, Datum datum)
 	Max(table->set.params.bits, BLOOM_SET_TYPE_BITS) / 8;
 	const Bloom *filter;
 
-	if (BloomFetchSize(datum) > most)
+	if (toast_raw_datum_size(datum) > most)
 		InvalidRow(table, row, "Its filter is larger than that of a bucket.");
 	filter = BloomFetchState(datum);
 	if (VARSIZE(filter) < BLOOM_HEADER_SIZE ||
@@ -546,7 +546,7 @@ static void
 ReadLane(BloomSetTable *table, BloomSetRow *row, Datum datum)
 {
 	const struct varlena *stored = (struct varlena *) DatumGetPointer(datum);
-	Size		size = BloomFetchSize(datum) - VARHDRSZ;
+	Size		size = toast_raw_datum_size(datum) - VARHDRSZ;
 	uint64		end;
 	int			n = (int) (size / sizeof(uint64));
 
