@@ -33,6 +33,7 @@
 #include "port/pg_bitutils.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -491,14 +492,21 @@ FindHiddenKeys(BloomSetCall *call, const BloomSetVersion *version,
 
 /*
  * Read a bucket, and look for keys in all live slices.
+ *
+ * The filter of another open transaction may be rolled back, and with it what
+ * tests positive only because of the keys that it has merged.  So we look for
+ * keys in the rows from which it was made, which we see while the transaction
+ * is open.  False: one ended meanwhile, so that we may have missed these.
  */
-static void
-ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
-		   BloomSetKey *keys, uint64 nkeys)
+static bool
+TryReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
+			  BloomSetKey *keys, uint64 nkeys)
 {
 	BloomSetTable *table = &call->table;
 	const BloomSet *set = &table->set;
 	BloomSetVersion version;
+	TransactionId merger = InvalidTransactionId;
+	TimestampTz merged = 0;		/* slice */
 
 	memset(bucket, 0, offsetof(Bucket, lanes));
 	bucket->generation = generation;
@@ -520,10 +528,21 @@ ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
 			else if (row->filter == NULL)
 				bucket->last_short = Min(bucket->last_short, row->lane);
 		}
+		if (TransactionIdIsValid(merger) && row->slice != merged)
+		{
+			if (!TransactionIdIsInProgress(merger))
+				return false;
+			merger = InvalidTransactionId;
+		}
 		/* the newest version has these keys, or an earlier row */
 		if (is_open && !version.is_newest)
 			continue;
-		if (IsolationUsesXactSnapshot() && !version.is_visible)
+		if (is_open && row->filter != NULL)
+		{
+			merger = version.creator;
+			merged = row->slice;
+		}
+		else if (IsolationUsesXactSnapshot() && !version.is_visible)
 			FindHiddenKeys(call, &version, keys, nkeys);
 		else
 			FindKeys(call, row, version.creator, keys, nkeys);
@@ -565,6 +584,15 @@ ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
 	}
 	if (!bucket->has_filter)
 		bucket->filter_is_free = true;
+	return !TransactionIdIsValid(merger) || TransactionIdIsInProgress(merger);
+}
+
+static void
+ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
+		   BloomSetKey *keys, uint64 nkeys)
+{
+	while (!TryReadBucket(call, bucket, generation, number, keys, nkeys))
+		CHECK_FOR_INTERRUPTS();
 }
 
 /*

@@ -778,6 +778,7 @@ BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
 				F_TIMESTAMP_LT, TimestampTzGetDatum(before));
 	table->lanes_below = false;
 	table->lane = 1;			/* none has it */
+	table->merged = DT_NOEND;	/* no row is of that slice */
 	table->passed = false;
 	table->hint = NULL;
 	if (table->hints != NULL && bucket != BLOOM_SET_TYPE_BUCKET)
@@ -861,7 +862,16 @@ BloomSetNextVersion(BloomSetTable *table, BloomSetVersion *version)
 	if (!found)
 		return false;
 	ReadVersion(table, version);
-	table->passed = version->is_newest;
+	if (!TransactionIdIsValid(version->creator))
+		table->passed = version->is_newest;
+	else
+	{
+		/* what it has merged is in versions that it has replaced */
+		if (version->row.filter != NULL)
+			table->merged = version->row.slice;
+		table->passed = version->is_newest &&
+			version->row.slice != table->merged;
+	}
 	return true;
 }
 

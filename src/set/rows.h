@@ -59,6 +59,7 @@ typedef struct BloomSetTable
 	int32		lane;			/* of the index entry that was read last */
 	TimestampTz slice;
 	bool		passed;			/* other versions of that row do not matter */
+	TimestampTz merged;			/* an open transaction has its filter */
 
 	uint64		words[BLOOM_SET_LONG_LANE + 1]; /* of the lane read last */
 } BloomSetTable;

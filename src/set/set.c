@@ -22,8 +22,8 @@
  * and all slices), reads all versions of its rows that exist or may come to
  * exist, writes, and releases the lock.  In this order:
  *
- *	- A key is seen if a filter tests positive, or if a lane has its hash from
- *	  a transaction that has committed, or from this one.
+ *	- A key is seen if a filter tests positive, or a lane has its hash, and a
+ *	  transaction that has committed, or this one, has written it.
  *	- It is pending if a lane has it from another open transaction.  Then the
  *	  call writes nothing, releases the lock, waits for that transaction, and
  *	  begins again.
@@ -39,9 +39,10 @@
  *
  * The committed and own keys of a bucket are in the newest versions of its rows.
  * A transaction that merges keys writes the filter and the lanes together, so
- * both or neither become valid; and while it is open, its filter has them.  Keys
- * of an open transaction are never merged, so a filter never shows a key that is
- * rolled back.  Keys move only to rows that are read before theirs.
+ * both or neither become valid; while it is open, the versions that it has
+ * replaced are read by others.  Keys of an open transaction are never merged, so
+ * a filter never shows a key that is rolled back; nor is a key taken for seen by
+ * a filter that can be.  Keys move only to rows that are read before theirs.
  *
  * Why at most one is told that a key is new
  * -----------------------------------------
