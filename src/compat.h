@@ -39,6 +39,7 @@
 
 /* Placeholders in the planner's tree ask for its root since PostgreSQL 14 */
 #if PG_VERSION_NUM < 140000
+#include "optimizer/optimizer.h"
 #define pull_varnos(root, node)	pull_varnos(node)
 #endif
 

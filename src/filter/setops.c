@@ -418,10 +418,10 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 		b = swap;
 	}
 
+	result = BloomCopy(a);
 	if (BloomIsKeys(a))
 	{
 		/* the keys of one that the other holds: as exact as it can be */
-		result = BloomCopy(a);
 		for (uint64 i = 0; i < a->count; i++)
 		{
 			BloomCheckInterrupts(i);
@@ -431,7 +431,6 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 	}
 	else
 	{
-		result = BloomCopy(a);
 		for (uint64 start = 0; start < a->words; start += BLOOM_STEPS_PER_CHECK)
 		{
 			uint64		end = Min(a->words, start + BLOOM_STEPS_PER_CHECK);
