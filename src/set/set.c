@@ -87,7 +87,8 @@
  *
  * Slices before the oldest live one are not read.  Who writes the first row of a
  * slice of a bucket deletes what is older and free; bloom_set_expire deletes all
- * that is.  A time that is ahead of the clock adds and deletes nothing.
+ * that is.  A time that is ahead of the clock by more than a slice is an error,
+ * so it neither adds nor deletes.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
