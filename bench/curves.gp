@@ -65,6 +65,18 @@ if (picture eq "memory") {
 	set yrange [*:*]
 }
 
+if (picture eq "sets") {
+	title_text = "Keys added a second, by sessions (higher is better)"
+	set title title_text
+	set xlabel "sessions that add at the same time"
+	set ylabel "keys a second"
+	unset logscale x
+	set xtics (1, 2, 4, 8)
+	set logscale y
+	set yrange [1000:*]
+	set format y "%.0s%c"
+}
+
 if (picture eq "rate") {
 	unset logscale x
 	array asked[3] = ["10 %", "1 %", "0.1 %"]
@@ -183,7 +195,7 @@ if (picture eq "fill") {
 }
 
 if (!drawn) {
-	floor_line = (picture eq "memory" || picture eq "prefilter") ? 0 : n
+	floor_line = (picture eq "memory" || picture eq "prefilter" || picture eq "sets") ? 0 : n
 	do for [i = 1:n] {
 		ink = i == floor_line ? "#7a8594" : i <= ours ? our_inks[i] : rival_inks[i - ours]
 		width = i <= ours ? 3 : 1.5
