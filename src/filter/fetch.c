@@ -437,7 +437,7 @@ BloomProbeDirectory(const BloomProbe *probe)
 	if (++directory->tests * DIRECTORY_PAYS < directory->nkeys)
 		return false;
 	BloomDirectoryBuild(directory, BloomAllocate(probe->context,
-										 BloomDirectorySize(directory->nkeys)));
+												 BloomDirectorySize(directory->nkeys)));
 	return true;
 }
 

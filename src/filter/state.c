@@ -591,7 +591,7 @@ AddEach(Bloom *state, BloomKeyList keys, BloomWhenFull when_full)
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		int			times = keys.counts == NULL ? 1 :
-			BloomGetCounter(keys.counts, i);
+		BloomGetCounter(keys.counts, i);
 
 		BloomCheckInterrupts(i);
 		while (times-- > 0)

@@ -65,7 +65,7 @@ TestByte(uint8 byte, uint64 position, int width)
 /* The same through the access method of the TOAST table. */
 static bool
 TestByBytes(Datum stored, Size offset, int width, const uint64 *positions,
-			 int npositions)
+			int npositions)
 {
 	for (int i = 0; i < npositions; i++)
 	{
@@ -143,8 +143,8 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	{
 		bool		isnull;
 		Size		part = DatumGetInt32(heap_getattr(tuple, CHUNK_SEQ,
-													   RelationGetDescr(toast),
-													   &isnull));
+													  RelationGetDescr(toast),
+													  &isnull));
 		Size		len;
 		const uint8 *data = PartData(tuple, RelationGetDescr(toast), &len);
 

@@ -141,11 +141,11 @@ MixedCapacity(int64 bits, int hashes, double fp_prob)
 }
 
 /*
- * BloomSetSliceCapacity, BloomSetSliceRate
+ * StoredSetSliceCapacity, StoredSetSliceRate
  *		Keys and rate of one time slice.
  */
 int64
-BloomSetSliceCapacity(const BloomSetParams *params)
+StoredSetSliceCapacity(const StoredSetParams *params)
 {
 	if (params->keeps_all)
 		return params->capacity;
@@ -153,7 +153,7 @@ BloomSetSliceCapacity(const BloomSetParams *params)
 }
 
 double
-BloomSetSliceRate(const BloomSetParams *params)
+StoredSetSliceRate(const StoredSetParams *params)
 {
 	if (params->keeps_all)
 		return params->fp_prob;
@@ -162,7 +162,7 @@ BloomSetSliceRate(const BloomSetParams *params)
 
 /* So many buckets, if there can be so many. */
 static void
-SetBuckets(BloomSetParams *params, double buckets)
+SetBuckets(StoredSetParams *params, double buckets)
 {
 	if (buckets > PG_INT32_MAX)
 		ereport(ERROR,
@@ -175,14 +175,14 @@ SetBuckets(BloomSetParams *params, double buckets)
 }
 
 /*
- * BloomSetSize
+ * StoredSetSize
  *		The number of buckets, and their shape, by the other parameters.
  */
 void
-BloomSetSize(BloomSetParams *params)
+StoredSetSize(StoredSetParams *params)
 {
-	int64		capacity = BloomSetSliceCapacity(params);
-	double		fp_prob = BloomSetSliceRate(params);
+	int64		capacity = StoredSetSliceCapacity(params);
+	double		fp_prob = StoredSetSliceRate(params);
 	double		most = 0;
 
 	params->bits = BUCKET_BITS;
@@ -193,7 +193,7 @@ BloomSetSize(BloomSetParams *params)
 		params->hashes = (int32) ceil(-log2(fp_prob)) + 1;
 		keys = BUCKET_BITS * M_LN2 / params->hashes;
 		SetBuckets(params,
-				  ceil(capacity / (keys - SPARE_DEVIATIONS * sqrt(keys))));
+				   ceil(capacity / (keys - SPARE_DEVIATIONS * sqrt(keys))));
 		return;
 	}
 
@@ -225,16 +225,16 @@ BloomSetSize(BloomSetParams *params)
 }
 
 /*
- * BloomSetKeep
+ * StoredSetKeep
  *		Microseconds, or -1 for what is negative or more than a set may keep.
  */
 int64
-BloomSetKeep(const Interval *span)
+StoredSetKeep(const Interval *span)
 {
 	double		days = span->day + (double) span->month * DAYS_PER_MONTH;
 	double		microseconds = (double) span->time + days * USECS_PER_DAY;
 
-	if (microseconds < 0 || microseconds > BLOOM_SET_MAX_KEEP)
+	if (microseconds < 0 || microseconds > STORED_SET_MAX_KEEP)
 		return -1;
 	return span->time +
 		(span->day + (int64) span->month * DAYS_PER_MONTH) * USECS_PER_DAY;
@@ -246,11 +246,11 @@ BloomSetKeep(const Interval *span)
  */
 
 /*
- * BloomSetHashes
+ * StoredSetHashes
  *		The number of hashes in a generation.
  */
 int
-BloomSetHashes(const BloomSetParams *params, int generation)
+StoredSetHashes(const StoredSetParams *params, int generation)
 {
 	uint32		part = (uint32) (generation + 1) * (generation + 2) / 2;
 
@@ -260,44 +260,44 @@ BloomSetHashes(const BloomSetParams *params, int generation)
 
 /* How many generations have bucket numbers and hashes? */
 static int
-CountGenerations(const BloomSetParams *params)
+CountGenerations(const StoredSetParams *params)
 {
 	int			n = 1;
 
 	if (!params->grows)
 		return 1;
 	while (((int64) params->buckets << (n + 1)) - params->buckets <= PG_INT32_MAX &&
-		   BloomSetHashes(params, n) <= BLOOM_MAX_HASHES)
+		   StoredSetHashes(params, n) <= BLOOM_MAX_HASHES)
 		n++;
 	return n;
 }
 
 /*
- * BloomSetShape
+ * StoredSetShape
  *		The shape of the buckets of a generation.
  */
 BloomShape
-BloomSetShape(const BloomSet *set, int generation)
+StoredSetShape(const StoredSet *set, int generation)
 {
-	const BloomSetParams *params = &set->params;
+	const StoredSetParams *params = &set->params;
 	BloomShape	shape = BloomShapeExplicit(params->bits,
-										   BloomSetHashes(params, generation),
+										   StoredSetHashes(params, generation),
 										   params->seed);
 
 	if (!params->grows)
 	{
 		shape.capacity = Max(1, (uint64) ceil(set->bucket_capacity));
-		shape.fp_prob = BloomSetSliceRate(params);
+		shape.fp_prob = StoredSetSliceRate(params);
 	}
 	return shape;
 }
 
 /*
- * BloomSetGeneration
+ * StoredSetGeneration
  *		The generation of a bucket.  -1, if the set can have no such bucket.
  */
 int
-BloomSetGeneration(const BloomSet *set, int32 bucket)
+StoredSetGeneration(const StoredSet *set, int32 bucket)
 {
 	if (bucket < 0)
 		return -1;
@@ -310,15 +310,15 @@ BloomSetGeneration(const BloomSet *set, int32 bucket)
 }
 
 /*
- * BloomSetFirstBucket
+ * StoredSetFirstBucket
  *		The bucket of the first generation that has the keys of this one.
  */
 int32
-BloomSetFirstBucket(const BloomSet *set, int32 bucket)
+StoredSetFirstBucket(const StoredSet *set, int32 bucket)
 {
-	int			generation = BloomSetGeneration(set, bucket);
+	int			generation = StoredSetGeneration(set, bucket);
 	int64		before = ((int64) set->params.buckets << generation) -
-		set->params.buckets;
+	set->params.buckets;
 
 	return (int32) ((bucket - before) >> generation);
 }
@@ -340,11 +340,11 @@ _bloom_set_room(PG_FUNCTION_ARGS)
 }
 
 /*
- * BloomSetDefault
+ * StoredSetDefault
  *		The default of the column "room", without the function's schema.
  */
 char *
-BloomSetDefault(const BloomSetParams *params)
+StoredSetDefault(const StoredSetParams *params)
 {
 	char	   *keep = "NULL";
 
@@ -367,12 +367,12 @@ BloomSetDefault(const BloomSetParams *params)
 
 /* What is wrong with parameters, which an owner can have written.  Or NULL. */
 static const char *
-CheckParams(const BloomSetParams *params)
+CheckParams(const StoredSetParams *params)
 {
 	bool		good = params->capacity >= 1 &&
-	params->capacity <= BLOOM_SET_MAX_CAPACITY &&
-	params->fp_prob < 1 && BloomSetSliceRate(params) >= BloomMinFpProb() &&
-	params->slices >= 1 && params->slices <= BLOOM_SET_MAX_SLICES &&
+	params->capacity <= STORED_SET_MAX_CAPACITY &&
+	params->fp_prob < 1 && StoredSetSliceRate(params) >= BloomMinFpProb() &&
+	params->slices >= 1 && params->slices <= STORED_SET_MAX_SLICES &&
 	(params->keeps_all || params->keep >= params->slices) &&
 	params->buckets >= 1 &&
 	params->bits >= (int64) BLOOM_MIN_BITS && params->bits <= BUCKET_BITS &&
@@ -388,15 +388,15 @@ CheckParams(const BloomSetParams *params)
  * wrong, or is NULL.
  */
 static const char *
-ReadParams(TupleDesc desc, BloomSetParams *params)
+ReadParams(TupleDesc desc, StoredSetParams *params)
 {
 	FuncExpr   *call = NULL;
-	Datum		values[BLOOM_SET_PARAMETERS];
+	Datum		values[STORED_SET_PARAMETERS];
 	FmgrInfo	flinfo;
 
 	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
 	{
-		if (desc->constr->defval[i].adnum != BLOOM_SET_ROOM)
+		if (desc->constr->defval[i].adnum != STORED_SET_ROOM)
 			return psprintf("Its column \"%s\" has a default.",
 							NameStr(TupleDescAttr(desc, desc->constr->defval[i].adnum - 1)->attname));
 		call = (FuncExpr *) stringToNode(desc->constr->defval[i].adbin);
@@ -404,13 +404,13 @@ ReadParams(TupleDesc desc, BloomSetParams *params)
 
 	if (call == NULL)
 		return "Its column \"room\" lacks the default that keeps the parameters of the set.";
-	if (!IsA(call, FuncExpr) || list_length(call->args) != BLOOM_SET_PARAMETERS)
+	if (!IsA(call, FuncExpr) || list_length(call->args) != STORED_SET_PARAMETERS)
 		return "The default of its column \"room\" is not a call of _bloom_set_room.";
 	fmgr_info(call->funcid, &flinfo);
 	if (flinfo.fn_addr != _bloom_set_room)
 		return "The default of its column \"room\" is not a call of _bloom_set_room.";
 
-	for (int i = 0; i < BLOOM_SET_PARAMETERS; i++)
+	for (int i = 0; i < STORED_SET_PARAMETERS; i++)
 	{
 		Const	   *argument = list_nth(call->args, i);
 
@@ -425,7 +425,7 @@ ReadParams(TupleDesc desc, BloomSetParams *params)
 	params->capacity = DatumGetInt64(values[0]);
 	params->fp_prob = DatumGetFloat8(values[1]);
 	params->keep = params->keeps_all ? 0 :
-		BloomSetKeep(DatumGetIntervalP(values[2]));
+		StoredSetKeep(DatumGetIntervalP(values[2]));
 	params->slices = DatumGetInt32(values[3]);
 	params->buckets = DatumGetInt32(values[4]);
 	params->bits = DatumGetInt64(values[5]);
@@ -449,7 +449,7 @@ CheckColumns(TupleDesc desc)
 		const char *name;
 		Oid			type;		/* 0: bloom */
 		bool		notnull;
-	}			columns[BLOOM_SET_COLUMNS] =
+	}			columns[STORED_SET_COLUMNS] =
 	{
 		{"bucket", INT4OID, true},
 		{"lane", INT4OID, true},
@@ -458,10 +458,10 @@ CheckColumns(TupleDesc desc)
 		{"room", BYTEAOID, false}
 	};
 
-	if (desc->natts != BLOOM_SET_COLUMNS)
+	if (desc->natts != STORED_SET_COLUMNS)
 		return psprintf("It has %d columns (with those that were dropped), and not bucket, lane, slice, filter, room.",
 						desc->natts);
-	for (int i = 0; i < BLOOM_SET_COLUMNS; i++)
+	for (int i = 0; i < STORED_SET_COLUMNS; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 		const char *name = columns[i].name;
@@ -503,9 +503,9 @@ IsLikePrimaryKey(Relation index)
 
 	return form->indisunique && form->indimmediate &&
 		form->indnatts == 3 && form->indnkeyatts == 3 &&
-		form->indkey.values[0] == BLOOM_SET_BUCKET &&
-		form->indkey.values[1] == BLOOM_SET_SLICE &&
-		form->indkey.values[2] == BLOOM_SET_LANE &&
+		form->indkey.values[0] == STORED_SET_BUCKET &&
+		form->indkey.values[1] == STORED_SET_SLICE &&
+		form->indkey.values[2] == STORED_SET_LANE &&
 		index->rd_rel->relam == BTREE_AM_OID &&
 		IsDefaultOpClass(index, 0, INT4OID) &&
 		IsDefaultOpClass(index, 1, TIMESTAMPTZOID) &&
@@ -523,7 +523,7 @@ IsLikePrimaryKey(Relation index)
  * drops the old one; when it is cancelled, either can stay behind.
  */
 static const char *
-CheckIndexes(Relation rel, BloomSet *set)
+CheckIndexes(Relation rel, StoredSet *set)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	const char *wrong = NULL;
@@ -548,7 +548,7 @@ CheckIndexes(Relation rel, BloomSet *set)
 			if (!form->indisvalid || !form->indisready || !form->indislive)
 				wrong = "Its primary key is not valid.";
 		}
-		else if (set->ncopies == BLOOM_SET_MAX_COPIES)
+		else if (set->ncopies == STORED_SET_MAX_COPIES)
 			wrong = "It has too many indexes.";
 		else if (form->indisready)
 			set->copies[set->ncopies++] = RelationGetRelid(index);
@@ -594,7 +594,7 @@ CheckExtras(Relation rel)
 }
 
 /*
- * BloomSetDefine
+ * StoredSetDefine
  *		Find out whether an open table is a set, and which.
  *
  * NULL, if it is one; otherwise a sentence that says why it is none.  All of
@@ -602,9 +602,9 @@ CheckExtras(Relation rel)
  * any of it changes.
  */
 const char *
-BloomSetDefine(Relation rel, BloomSet *set)
+StoredSetDefine(Relation rel, StoredSet *set)
 {
-	BloomSetParams *params = &set->params;
+	StoredSetParams *params = &set->params;
 	const char *wrong;
 
 	wrong = CheckExtras(rel);
@@ -621,7 +621,7 @@ BloomSetDefine(Relation rel, BloomSet *set)
 	set->generations = CountGenerations(params);
 	set->slice_length = params->keeps_all ? 0 :
 		(params->keep - 1) / params->slices + 1;
-	set->bucket_capacity = BloomSetSliceCapacity(params) /
+	set->bucket_capacity = StoredSetSliceCapacity(params) /
 		(double) params->buckets;
 	return NULL;
 }

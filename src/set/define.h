@@ -17,42 +17,42 @@
 #include "filter/format.h"
 
 /* The columns of a set's table */
-#define BLOOM_SET_BUCKET	1
-#define BLOOM_SET_LANE		2
-#define BLOOM_SET_SLICE		3
-#define BLOOM_SET_FILTER	4
-#define BLOOM_SET_ROOM		5
-#define BLOOM_SET_COLUMNS	5
+#define STORED_SET_BUCKET	1
+#define STORED_SET_LANE		2
+#define STORED_SET_SLICE		3
+#define STORED_SET_FILTER	4
+#define STORED_SET_ROOM		5
+#define STORED_SET_COLUMNS	5
 
 /* The bucket whose rows know the key type */
-#define BLOOM_SET_TYPE_BUCKET	(-1)
+#define STORED_SET_TYPE_BUCKET	(-1)
 
 /* Bits of the filter of such a row, which holds one key */
-#define BLOOM_SET_TYPE_BITS		128
+#define STORED_SET_TYPE_BITS		128
 
 /* Lane 0 is the filter; long lanes count down from -1, short ones from here */
-#define BLOOM_SET_FIRST_SHORT	(-(1 << 30))
+#define STORED_SET_FIRST_SHORT	(-(1 << 30))
 
 /* Keys of a lane */
-#define BLOOM_SET_SHORT_LANE	19
-#define BLOOM_SET_LONG_LANE		127
+#define STORED_SET_SHORT_LANE	19
+#define STORED_SET_LONG_LANE		127
 
-#define BLOOM_SET_MAX_SLICES	1000
-#define BLOOM_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
+#define STORED_SET_MAX_SLICES	1000
+#define STORED_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
 
 /* Doubles hold all whole numbers up to this one */
-#define BLOOM_SET_MAX_CAPACITY	(INT64CONST(1) << 53)
+#define STORED_SET_MAX_CAPACITY	(INT64CONST(1) << 53)
 
 /* With this fill factor, a page has place for one more filter */
-#define BLOOM_SET_FILLFACTOR	86
+#define STORED_SET_FILLFACTOR	86
 
 /* Copies of the primary key that a set may have */
-#define BLOOM_SET_MAX_COPIES	8
+#define STORED_SET_MAX_COPIES	8
 
 /* The parameters, as arguments of _bloom_set_room */
-#define BLOOM_SET_PARAMETERS	9
+#define STORED_SET_PARAMETERS	9
 
-typedef struct BloomSetParams
+typedef struct StoredSetParams
 {
 	int64		capacity;		/* of the first generation, if it grows */
 	double		fp_prob;
@@ -64,39 +64,39 @@ typedef struct BloomSetParams
 	int32		hashes;			/* of the first generation */
 	int64		seed;
 	bool		grows;
-} BloomSetParams;
+} StoredSetParams;
 
-typedef struct BloomSet
+typedef struct StoredSet
 {
 	Oid			relid;
 	Oid			index;			/* its primary key */
 	int			ncopies;		/* of that, which REINDEX CONCURRENTLY makes */
-	Oid			copies[BLOOM_SET_MAX_COPIES];
-	BloomSetParams params;
+	Oid			copies[STORED_SET_MAX_COPIES];
+	StoredSetParams params;
 	int			generations;	/* so many it can have */
-	double		bucket_capacity; /* mean number of keys, unless it grows */
+	double		bucket_capacity;	/* mean number of keys, unless it grows */
 	int64		slice_length;	/* microseconds */
-} BloomSet;
+} StoredSet;
 
-extern int64 BloomSetKeep(const Interval *span);
-extern double BloomSetSliceRate(const BloomSetParams *params);
-extern int64 BloomSetSliceCapacity(const BloomSetParams *params);
-extern void BloomSetSize(BloomSetParams *params);
-extern char *BloomSetDefault(const BloomSetParams *params);
+extern int64 StoredSetKeep(const Interval *span);
+extern double StoredSetSliceRate(const StoredSetParams *params);
+extern int64 StoredSetSliceCapacity(const StoredSetParams *params);
+extern void StoredSetSize(StoredSetParams *params);
+extern char *StoredSetDefault(const StoredSetParams *params);
 
-extern BloomShape BloomSetShape(const BloomSet *set, int generation);
-extern int	BloomSetHashes(const BloomSetParams *params, int generation);
-extern int	BloomSetGeneration(const BloomSet *set, int32 bucket);
-extern int32 BloomSetFirstBucket(const BloomSet *set, int32 bucket);
+extern BloomShape StoredSetShape(const StoredSet *set, int generation);
+extern int	StoredSetHashes(const StoredSetParams *params, int generation);
+extern int	StoredSetGeneration(const StoredSet *set, int32 bucket);
+extern int32 StoredSetFirstBucket(const StoredSet *set, int32 bucket);
 
-extern const char *BloomSetDefine(Relation rel, BloomSet *set);
+extern const char *StoredSetDefine(Relation rel, StoredSet *set);
 
 /*
  * The bucket of a key in a generation.  The keys of a bucket are divided
  * between two buckets of the next generation.
  */
 static inline int32
-BloomSetBucketOf(const BloomSet *set, int generation, uint64 place)
+StoredSetBucketOf(const StoredSet *set, int generation, uint64 place)
 {
 	uint64		buckets = (uint64) set->params.buckets << generation;
 
@@ -113,7 +113,7 @@ BloomSetBucketOf(const BloomSet *set, int generation, uint64 place)
  * less than half full, since 1 - exp(-41 / 64) < 0.48.
  */
 static inline uint64
-BloomSetKeysLeft(const Bloom *filter)
+StoredSetKeysLeft(const Bloom *filter)
 {
 	uint64		half = BloomBits(filter) / 2;
 

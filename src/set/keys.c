@@ -48,7 +48,7 @@
 #define PLACE_SEED			UINT64CONST(0x73686172642d6f66)
 
 /* So many committed keys in the lanes of a bucket are worth a new filter */
-#define MERGE_KEYS			BLOOM_SET_SHORT_LANE
+#define MERGE_KEYS			STORED_SET_SHORT_LANE
 
 /*
  * Of the keys that set half of the bits of a filter, on average, this part can
@@ -66,7 +66,7 @@
 
 /* The beginning of the slice that a time is in. */
 static TimestampTz
-SliceOf(const BloomSet *set, TimestampTz at)
+SliceOf(const StoredSet *set, TimestampTz at)
 {
 	int64		remainder;
 
@@ -82,11 +82,11 @@ SliceOf(const BloomSet *set, TimestampTz at)
 }
 
 /*
- * BloomSetOldestSlice
+ * StoredSetOldestSlice
  *		The oldest slice in which a key may still have to be remembered.
  */
 TimestampTz
-BloomSetOldestSlice(const BloomSet *set, TimestampTz at)
+StoredSetOldestSlice(const StoredSet *set, TimestampTz at)
 {
 	/* neither is large enough for an overflow */
 	return SliceOf(set, set->params.keeps_all ? at : at - set->params.keep);
@@ -98,7 +98,7 @@ BloomSetOldestSlice(const BloomSet *set, TimestampTz at)
  * What is too old by such a time is not, by the time of others.
  */
 static void
-CheckNotAhead(const BloomSet *set, TimestampTz at)
+CheckNotAhead(const StoredSet *set, TimestampTz at)
 {
 	if (!set->params.keeps_all && at > GetCurrentTimestamp() + set->slice_length)
 		ereport(ERROR,
@@ -115,20 +115,20 @@ CheckNotAhead(const BloomSet *set, TimestampTz at)
  */
 
 /*
- * BloomSetStart
+ * StoredSetStart
  *		Open a set for a call.
  */
 void
-BloomSetStart(BloomSetCall *call, Oid relid, BloomSetUse use, TimestampTz at)
+StoredSetStart(StoredSetCall *call, Oid relid, StoredSetUse use, TimestampTz at)
 {
-	const BloomSet *set = &call->table.set;
+	const StoredSet *set = &call->table.set;
 
-	BloomSetOpen(&call->table, relid, use);
-	if (use != BLOOM_SET_TEST)
+	StoredSetOpen(&call->table, relid, use);
+	if (use != STORED_SET_TEST)
 		CheckNotAhead(set, at);
 	call->keys = NULL;
 	call->nkeys = 0;
-	call->oldest = BloomSetOldestSlice(set, at);
+	call->oldest = StoredSetOldestSlice(set, at);
 	call->current = SliceOf(set, at);
 	call->knows_type = false;
 	call->buckets_written = call->keys_written = 0;
@@ -136,20 +136,20 @@ BloomSetStart(BloomSetCall *call, Oid relid, BloomSetUse use, TimestampTz at)
 }
 
 /*
- * BloomSetFinish
+ * StoredSetFinish
  *		Close its set.
  */
 void
-BloomSetFinish(BloomSetCall *call)
+StoredSetFinish(StoredSetCall *call)
 {
-	BloomSetClose(&call->table);
+	StoredSetClose(&call->table);
 }
 
 static int
 CompareKeys(const void *a, const void *b)
 {
-	const BloomSetKey *left = a;
-	const BloomSetKey *right = b;
+	const StoredSetKey *left = a;
+	const StoredSetKey *right = b;
 
 	CHECK_FOR_INTERRUPTS();
 	if (left->place != right->place)
@@ -160,26 +160,26 @@ CompareKeys(const void *a, const void *b)
 }
 
 /* A key of this hash, which stood in this place in an array. */
-static BloomSetKey
+static StoredSetKey
 MakeKey(uint64 hash, uint32 index)
 {
-	BloomSetKey key;
+	StoredSetKey key;
 
 	key.place = BloomHashInt64((int64) hash, PLACE_SEED);
 	key.hash = hash;
 	key.index = index;
 	key.creator = InvalidTransactionId;
-	key.answer = BLOOM_SET_UNKNOWN;
+	key.answer = STORED_SET_UNKNOWN;
 	return key;
 }
 
 /* Give a call its keys: all, or the first of each hash. */
 static void
-MakeKeys(BloomSetCall *call, const uint64 *hashes, uint64 nhashes, bool repeats)
+MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes, bool repeats)
 {
 	uint64		n = 0;
 
-	call->keys = palloc_extended(Max(nhashes, 1) * sizeof(BloomSetKey),
+	call->keys = palloc_extended(Max(nhashes, 1) * sizeof(StoredSetKey),
 								 MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nhashes; i++)
 	{
@@ -187,7 +187,7 @@ MakeKeys(BloomSetCall *call, const uint64 *hashes, uint64 nhashes, bool repeats)
 		call->keys[i] = MakeKey(hashes[i], (uint32) i);
 	}
 	if (nhashes > 1)
-		qsort(call->keys, nhashes, sizeof(BloomSetKey), CompareKeys);
+		qsort(call->keys, nhashes, sizeof(StoredSetKey), CompareKeys);
 	for (uint64 i = 0; i < nhashes; i++)
 	{
 		if (repeats || i == 0 || call->keys[i].hash != call->keys[n - 1].hash)
@@ -198,20 +198,20 @@ MakeKeys(BloomSetCall *call, const uint64 *hashes, uint64 nhashes, bool repeats)
 
 /* How many keys from this one on belong to one bucket of a generation? */
 static uint64
-CountBucket(const BloomSet *set, int generation, const BloomSetKey *keys,
+CountBucket(const StoredSet *set, int generation, const StoredSetKey *keys,
 			uint64 nkeys)
 {
-	int32		bucket = BloomSetBucketOf(set, generation, keys[0].place);
+	int32		bucket = StoredSetBucketOf(set, generation, keys[0].place);
 	uint64		n = 1;
 
 	while (n < nkeys &&
-		   BloomSetBucketOf(set, generation, keys[n].place) == bucket)
+		   StoredSetBucketOf(set, generation, keys[n].place) == bucket)
 		n++;
 	return n;
 }
 
 static uint64
-CountAnswers(const BloomSetKey *keys, uint64 nkeys, BloomSetAnswer answer)
+CountAnswers(const StoredSetKey *keys, uint64 nkeys, StoredSetAnswer answer)
 {
 	uint64		n = 0;
 
@@ -222,12 +222,12 @@ CountAnswers(const BloomSetKey *keys, uint64 nkeys, BloomSetAnswer answer)
 
 /* May there be keys of this bucket in the next generation? */
 static bool
-IsClosed(const BloomSet *set, int generation, const BloomSetRow *row)
+IsClosed(const StoredSet *set, int generation, const StoredSetRow *row)
 {
 	if (generation + 1 >= set->generations)
 		return false;
 	return row->filter == NULL ? row->closed :
-		BloomSetKeysLeft(row->filter) == 0;
+		StoredSetKeysLeft(row->filter) == 0;
 }
 
 /*
@@ -237,9 +237,9 @@ IsClosed(const BloomSet *set, int generation, const BloomSetRow *row)
  * that chosen keys, all in one bucket, cannot make it take their number.
  */
 static uint64
-FirstKey(const BloomSetKey *keys, uint64 nkeys, uint64 hash)
+FirstKey(const StoredSetKey *keys, uint64 nkeys, uint64 hash)
 {
-	BloomSetKey key;
+	StoredSetKey key;
 	uint64		low = 0;
 	uint64		high = nkeys;
 
@@ -265,8 +265,8 @@ FirstKey(const BloomSetKey *keys, uint64 nkeys, uint64 hash)
  * keys are pending.
  */
 static void
-FindKeys(BloomSetCall *call, const BloomSetRow *row, TransactionId creator,
-		 BloomSetKey *keys, uint64 nkeys)
+FindKeys(StoredSetCall *call, const StoredSetRow *row, TransactionId creator,
+		 StoredSetKey *keys, uint64 nkeys)
 {
 	if (row->filter != NULL)
 	{
@@ -275,10 +275,10 @@ FindKeys(BloomSetCall *call, const BloomSetRow *row, TransactionId creator,
 		for (uint64 i = 0; i < nkeys; i++)
 		{
 			BloomCheckInterrupts(i + 1);
-			if (keys[i].answer != BLOOM_SET_SEEN &&
-				keys[i].answer != BLOOM_SET_FRESH &&
+			if (keys[i].answer != STORED_SET_SEEN &&
+				keys[i].answer != STORED_SET_FRESH &&
 				BloomTestHash(row->filter, keys[i].hash))
-				keys[i].answer = BLOOM_SET_SEEN;
+				keys[i].answer = STORED_SET_SEEN;
 		}
 		return;
 	}
@@ -291,10 +291,10 @@ FindKeys(BloomSetCall *call, const BloomSetRow *row, TransactionId creator,
 		for (uint64 i = FirstKey(keys, nkeys, hash);
 			 i < nkeys && keys[i].hash == hash; i++)
 		{
-			if (keys[i].answer == BLOOM_SET_SEEN ||
-				keys[i].answer == BLOOM_SET_FRESH)
+			if (keys[i].answer == STORED_SET_SEEN ||
+				keys[i].answer == STORED_SET_FRESH)
 				continue;
-			keys[i].answer = pending ? BLOOM_SET_PENDING : BLOOM_SET_SEEN;
+			keys[i].answer = pending ? STORED_SET_PENDING : STORED_SET_SEEN;
 			keys[i].creator = creator;
 		}
 	}
@@ -309,14 +309,14 @@ FindKeys(BloomSetCall *call, const BloomSetRow *row, TransactionId creator,
  * Check the key type, as the snapshot sees it.  False: there is none.
  */
 static bool
-CheckSetKeyType(BloomSetCall *call)
+CheckSetKeyType(StoredSetCall *call)
 {
-	BloomSetRow row;
+	StoredSetRow row;
 
 	if (!call->knows_type)
 	{
-		BloomSetFindRows(&call->table, BLOOM_SET_TYPE_BUCKET, DT_NOBEGIN);
-		if (!BloomSetNextRow(&call->table, &row))
+		StoredSetFindRows(&call->table, STORED_SET_TYPE_BUCKET, DT_NOBEGIN);
+		if (!StoredSetNextRow(&call->table, &row))
 			return false;
 		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, call->key_type);
 		call->knows_type = true;
@@ -324,23 +324,23 @@ CheckSetKeyType(BloomSetCall *call)
 	return true;
 }
 
-static void TestBuckets(BloomSetCall *call, int generation, BloomSetKey *keys,
+static void TestBuckets(StoredSetCall *call, int generation, StoredSetKey *keys,
 						uint64 nkeys);
 
 /*
  * Look for the keys of one bucket in all live slices, and in the buckets below.
  */
 static void
-TestBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
+TestBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys)
 {
-	const BloomSet *set = &call->table.set;
-	BloomSetRow row;
+	const StoredSet *set = &call->table.set;
+	StoredSetRow row;
 	bool		closed = false;
 
-	BloomSetFindRows(&call->table,
-					 BloomSetBucketOf(set, generation, keys[0].place),
-					 call->oldest);
-	while (BloomSetNextRow(&call->table, &row))
+	StoredSetFindRows(&call->table,
+					  StoredSetBucketOf(set, generation, keys[0].place),
+					  call->oldest);
+	while (StoredSetNextRow(&call->table, &row))
 	{
 		FindKeys(call, &row, InvalidTransactionId, keys, nkeys);
 		closed |= IsClosed(set, generation, &row);
@@ -352,7 +352,7 @@ TestBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
 
 /* The same for each bucket of a generation. */
 static void
-TestBuckets(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
+TestBuckets(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys)
 {
 	for (uint64 i = 0; i < nkeys;)
 	{
@@ -360,7 +360,7 @@ TestBuckets(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
 									nkeys - i);
 
 		CHECK_FOR_INTERRUPTS();
-		if (CountAnswers(keys + i, n, BLOOM_SET_UNKNOWN) > 0)
+		if (CountAnswers(keys + i, n, STORED_SET_UNKNOWN) > 0)
 			TestBucket(call, generation, keys + i, n);
 		if (generation == 0)
 			MemoryContextReset(CurrentMemoryContext);
@@ -370,7 +370,7 @@ TestBuckets(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys)
 
 /* Test all keys of a call, bucket by bucket. */
 static void
-TestKeys(BloomSetCall *call)
+TestKeys(StoredSetCall *call)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
 												  "Bloom set test",
@@ -383,18 +383,18 @@ TestKeys(BloomSetCall *call)
 }
 
 /*
- * BloomSetTest
+ * StoredSetTest
  *		Test keys of these hashes.
  */
 void
-BloomSetTest(BloomSetCall *call, const BloomKeyType *key_type,
-			 const uint64 *hashes, uint64 nhashes)
+StoredSetTest(StoredSetCall *call, const BloomKeyType *key_type,
+			  const uint64 *hashes, uint64 nhashes)
 {
 	call->key_type = key_type;
 	MakeKeys(call, hashes, nhashes, true);
-	BloomSetBegin(&call->table);
+	StoredSetBegin(&call->table);
 	TestKeys(call);
-	BloomSetEnd(&call->table);
+	StoredSetEnd(&call->table);
 }
 
 /* ----------------------------------------------------------------
@@ -405,14 +405,14 @@ BloomSetTest(BloomSetCall *call, const BloomKeyType *key_type,
 /* A lane that may be written */
 typedef struct Lane
 {
-	BloomSetRow row;			/* with hashes of its own */
+	StoredSetRow row;			/* with hashes of its own */
 	ItemPointerData tid;		/* invalid: it is new */
 	bool		is_own;
 	bool		changed;
 } Lane;
 
 #define MAX_LANES		64
-#define MAX_NEW_KEYS	(MAX_LANES / 2 * BLOOM_SET_LONG_LANE)
+#define MAX_NEW_KEYS	(MAX_LANES / 2 * STORED_SET_LONG_LANE)
 
 /* A bucket, by its rows in the current slice */
 typedef struct Bucket
@@ -438,15 +438,15 @@ typedef struct Bucket
 static inline bool
 IsShort(const Lane *lane)
 {
-	return lane->row.lane <= BLOOM_SET_FIRST_SHORT;
+	return lane->row.lane <= STORED_SET_FIRST_SHORT;
 }
 
 /* Another lane: what was read, or new. */
 static Lane *
-AddLane(Bucket *bucket, const BloomSetRow *row)
+AddLane(Bucket *bucket, const StoredSetRow *row)
 {
 	Lane	   *lane = &bucket->lanes[bucket->nlanes++];
-	uint64	   *hashes = palloc((BLOOM_SET_LONG_LANE + 1) * sizeof(uint64));
+	uint64	   *hashes = palloc((STORED_SET_LONG_LANE + 1) * sizeof(uint64));
 
 	lane->row = *row;
 	lane->row.hashes = hashes;
@@ -457,16 +457,16 @@ AddLane(Bucket *bucket, const BloomSetRow *row)
 }
 
 static Lane *
-NewLane(BloomSetCall *call, Bucket *bucket, bool is_long)
+NewLane(StoredSetCall *call, Bucket *bucket, bool is_long)
 {
-	BloomSetRow row = {0};
+	StoredSetRow row = {0};
 
 	if (bucket->nlanes == MAX_LANES)
 		elog(ERROR, "too many lanes in a bucket of a Bloom set");
 	row.bucket = bucket->number;
 	row.slice = call->current;
 	row.lane = is_long ? --bucket->last_long : --bucket->last_short;
-	row.room = is_long ? 0 : BLOOM_SET_SHORT_LANE;
+	row.room = is_long ? 0 : STORED_SET_SHORT_LANE;
 	return AddLane(bucket, &row);
 }
 
@@ -477,13 +477,13 @@ NewLane(BloomSetCall *call, Bucket *bucket, bool is_long)
  * since, which may test positive for further keys of the call.
  */
 static void
-FindHiddenKeys(BloomSetCall *call, const BloomSetVersion *version,
-			   BloomSetKey *keys, uint64 nkeys)
+FindHiddenKeys(StoredSetCall *call, const StoredSetVersion *version,
+			   StoredSetKey *keys, uint64 nkeys)
 {
-	uint64		nseen = CountAnswers(keys, nkeys, BLOOM_SET_SEEN);
+	uint64		nseen = CountAnswers(keys, nkeys, STORED_SET_SEEN);
 
 	FindKeys(call, &version->row, version->creator, keys, nkeys);
-	if (CountAnswers(keys, nkeys, BLOOM_SET_SEEN) > nseen)
+	if (CountAnswers(keys, nkeys, STORED_SET_SEEN) > nseen)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not serialize access due to concurrent update"),
@@ -499,31 +499,31 @@ FindHiddenKeys(BloomSetCall *call, const BloomSetVersion *version,
  * is open.  False: one ended meanwhile, so that we may have missed these.
  */
 static bool
-TryReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
-			  BloomSetKey *keys, uint64 nkeys)
+TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
+			  StoredSetKey *keys, uint64 nkeys)
 {
-	BloomSetTable *table = &call->table;
-	const BloomSet *set = &table->set;
-	BloomSetVersion version;
+	StoredSetTable *table = &call->table;
+	const StoredSet *set = &table->set;
+	StoredSetVersion version;
 	TransactionId merger = InvalidTransactionId;
 	TimestampTz merged = 0;		/* slice */
 
 	memset(bucket, 0, offsetof(Bucket, lanes));
 	bucket->generation = generation;
 	bucket->number = number;
-	bucket->last_short = BLOOM_SET_FIRST_SHORT + 1;
+	bucket->last_short = STORED_SET_FIRST_SHORT + 1;
 
-	BloomSetFindVersions(table, bucket->number, call->oldest, DT_NOEND,
-						 call->current);
-	while (BloomSetNextVersion(table, &version))
+	StoredSetFindVersions(table, bucket->number, call->oldest, DT_NOEND,
+						  call->current);
+	while (StoredSetNextVersion(table, &version))
 	{
-		const BloomSetRow *row = &version.row;
+		const StoredSetRow *row = &version.row;
 		bool		is_open = TransactionIdIsValid(version.creator);
 
 		if (row->slice == call->current)
 		{
 			bucket->has_rows = true;
-			if (row->filter == NULL && row->lane > BLOOM_SET_FIRST_SHORT)
+			if (row->filter == NULL && row->lane > STORED_SET_FIRST_SHORT)
 				bucket->last_long = Min(bucket->last_long, row->lane);
 			else if (row->filter == NULL)
 				bucket->last_short = Min(bucket->last_short, row->lane);
@@ -546,7 +546,7 @@ TryReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
 			FindHiddenKeys(call, &version, keys, nkeys);
 		else
 			FindKeys(call, row, version.creator, keys, nkeys);
-		if (nkeys == 1 && keys[0].answer == BLOOM_SET_SEEN)
+		if (nkeys == 1 && keys[0].answer == STORED_SET_SEEN)
 			break;
 		if (IsClosed(set, generation, row))
 		{
@@ -588,8 +588,8 @@ TryReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
 }
 
 static void
-ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
-		   BloomSetKey *keys, uint64 nkeys)
+ReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
+		   StoredSetKey *keys, uint64 nkeys)
 {
 	while (!TryReadBucket(call, bucket, generation, number, keys, nkeys))
 		CHECK_FOR_INTERRUPTS();
@@ -601,14 +601,14 @@ ReadBucket(BloomSetCall *call, Bucket *bucket, int generation, int32 number,
  * may write the row that is the result.
  */
 static bool
-FindKeyType(BloomSetCall *call, BloomSetRow *next)
+FindKeyType(StoredSetCall *call, StoredSetRow *next)
 {
-	BloomSetVersion version;
+	StoredSetVersion version;
 
 	next->lane = 0;
-	BloomSetFindVersions(&call->table, BLOOM_SET_TYPE_BUCKET, DT_NOBEGIN,
-						 DT_NOEND, DT_NOBEGIN);
-	while (!call->knows_type && BloomSetNextVersion(&call->table, &version))
+	StoredSetFindVersions(&call->table, STORED_SET_TYPE_BUCKET, DT_NOBEGIN,
+						  DT_NOEND, DT_NOBEGIN);
+	while (!call->knows_type && StoredSetNextVersion(&call->table, &version))
 	{
 		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, version.row.filter,
 							call->key_type);
@@ -625,23 +625,23 @@ FindKeyType(BloomSetCall *call, BloomSetRow *next)
  * Transactions that add the first keys at the same time write a row each.
  */
 static void
-EnsureKeyType(BloomSetCall *call)
+EnsureKeyType(StoredSetCall *call)
 {
-	BloomSetRow row = {.bucket = BLOOM_SET_TYPE_BUCKET,.slice = DT_NOBEGIN};
+	StoredSetRow row = {.bucket = STORED_SET_TYPE_BUCKET,.slice = DT_NOBEGIN};
 
 	if (call->knows_type || FindKeyType(call, &row))
 		return;
-	BloomSetLock(&call->table, BLOOM_SET_TYPE_BUCKET);
+	StoredSetLock(&call->table, STORED_SET_TYPE_BUCKET);
 	if (!FindKeyType(call, &row))
 	{
-		BloomShape	shape = BloomShapeExplicit(BLOOM_SET_TYPE_BITS, 1, 0);
+		BloomShape	shape = BloomShapeExplicit(STORED_SET_TYPE_BITS, 1, 0);
 
 		row.filter = BloomAddSorted(BloomMakeEmpty(&shape),
 									&call->keys[0].hash, 1, call->key_type);
-		BloomSetInsertRow(&call->table, &row);
+		StoredSetInsertRow(&call->table, &row);
 		call->knows_type = true;
 	}
-	BloomSetUnlock(&call->table, BLOOM_SET_TYPE_BUCKET);
+	StoredSetUnlock(&call->table, STORED_SET_TYPE_BUCKET);
 }
 
 /*
@@ -649,31 +649,31 @@ EnsureKeyType(BloomSetCall *call)
  * False: there was none.
  */
 static bool
-DeleteRows(BloomSetCall *call, int32 bucket, TimestampTz from,
+DeleteRows(StoredSetCall *call, int32 bucket, TimestampTz from,
 		   TimestampTz before)
 {
-	BloomSetVersion version;
+	StoredSetVersion version;
 	bool		deleted = false;
 
-	BloomSetFindVersions(&call->table, bucket, from, before, DT_NOEND);
-	while (BloomSetNextVersion(&call->table, &version))
+	StoredSetFindVersions(&call->table, bucket, from, before, DT_NOEND);
+	while (StoredSetNextVersion(&call->table, &version))
 		deleted |= version.is_free &&
-			BloomSetDeleteRow(&call->table, &version.tid);
+			StoredSetDeleteRow(&call->table, &version.tid);
 	return deleted;
 }
 
 /* How many keys set half of the bits of a filter, on average? */
 static double
-KeysOfHalf(const BloomSet *set, int generation)
+KeysOfHalf(const StoredSet *set, int generation)
 {
-	return M_LN2 * set->params.bits / BloomSetHashes(&set->params, generation);
+	return M_LN2 * set->params.bits / StoredSetHashes(&set->params, generation);
 }
 
 /* Note for the warning what a bucket holds. */
 static void
-NoteWritten(BloomSetCall *call, const Bucket *bucket)
+NoteWritten(StoredSetCall *call, const Bucket *bucket)
 {
-	const BloomSet *set = &call->table.set;
+	const StoredSet *set = &call->table.set;
 	double		keys = bucket->nkeys + bucket->nyoung;
 
 	call->buckets_written++;
@@ -687,11 +687,11 @@ NoteWritten(BloomSetCall *call, const Bucket *bucket)
  * keys of its lanes, as far as it takes them.  The caller writes the lanes.
  */
 static void
-Merge(BloomSetCall *call, Bucket *bucket, int least)
+Merge(StoredSetCall *call, Bucket *bucket, int least)
 {
-	const BloomSet *set = &call->table.set;
+	const StoredSet *set = &call->table.set;
 	bool		limited = bucket->generation + 1 < set->generations;
-	BloomSetRow row = {0};
+	StoredSetRow row = {0};
 	uint64	   *hashes;
 	int			nmerged = 0;
 
@@ -700,10 +700,10 @@ Merge(BloomSetCall *call, Bucket *bucket, int least)
 		return;
 	hashes = palloc(bucket->nmergeable * sizeof(uint64));
 	if (bucket->has_filter)
-		BloomSetReadAgain(&call->table, &bucket->filter, &row);
+		StoredSetReadAgain(&call->table, &bucket->filter, &row);
 	else
 	{
-		BloomShape	shape = BloomSetShape(set, bucket->generation);
+		BloomShape	shape = StoredSetShape(set, bucket->generation);
 
 		row.bucket = bucket->number;
 		row.slice = call->current;
@@ -712,7 +712,7 @@ Merge(BloomSetCall *call, Bucket *bucket, int least)
 
 	for (int i = 0, from = 0; i < bucket->nlanes;)
 	{
-		uint64		left = limited ? BloomSetKeysLeft(row.filter) :
+		uint64		left = limited ? StoredSetKeysLeft(row.filter) :
 		PG_UINT32_MAX;
 		int			n = 0;
 
@@ -721,7 +721,7 @@ Merge(BloomSetCall *call, Bucket *bucket, int least)
 		/* as many keys as it certainly takes */
 		for (; i < bucket->nlanes && left > 0; i++, from = 0)
 		{
-			const BloomSetRow *lane = &bucket->lanes[i].row;
+			const StoredSetRow *lane = &bucket->lanes[i].row;
 			int			some = (int) Min((uint64) (lane->ncommitted - from), left);
 
 			memcpy(hashes + n, lane->hashes + from, some * sizeof(uint64));
@@ -739,9 +739,9 @@ Merge(BloomSetCall *call, Bucket *bucket, int least)
 	}
 	pfree(hashes);
 	if (bucket->has_filter)
-		BloomSetUpdateRow(&call->table, &bucket->filter, &row);
+		StoredSetUpdateRow(&call->table, &bucket->filter, &row);
 	else
-		BloomSetInsertRow(&call->table, &row);
+		StoredSetInsertRow(&call->table, &row);
 	bucket->has_filter = true;
 	bucket->filter_is_free = false; /* by this command */
 	bucket->nkeys = BloomCardinality(row.filter);
@@ -750,7 +750,7 @@ Merge(BloomSetCall *call, Bucket *bucket, int least)
 	bucket->nyoung -= nmerged;
 	for (int i = 0; i < bucket->nlanes && nmerged > 0; i++)
 	{
-		BloomSetRow *lane = &bucket->lanes[i].row;
+		StoredSetRow *lane = &bucket->lanes[i].row;
 		int			n = Min(lane->ncommitted, nmerged);
 		uint64	   *kept = (uint64 *) lane->hashes;
 
@@ -767,13 +767,13 @@ Merge(BloomSetCall *call, Bucket *bucket, int least)
 
 /* Put keys into a lane that has room for them. */
 static void
-PutIntoLane(BloomSetCall *call, Lane *lane, const uint64 *hashes, int n,
+PutIntoLane(StoredSetCall *call, Lane *lane, const uint64 *hashes, int n,
 			int ncommitted)
 {
-	BloomSetRow *row = &lane->row;
+	StoredSetRow *row = &lane->row;
 	uint64	   *all = (uint64 *) row->hashes;
 
-	Assert(row->nhashes + n <= BLOOM_SET_LONG_LANE);
+	Assert(row->nhashes + n <= STORED_SET_LONG_LANE);
 	/* committed ones stand before the transaction's own */
 	if (ncommitted > 0 && row->ncommitted < row->nhashes)
 		memmove(all + row->ncommitted + ncommitted, all + row->ncommitted,
@@ -786,7 +786,7 @@ PutIntoLane(BloomSetCall *call, Lane *lane, const uint64 *hashes, int n,
 	row->nhashes += n - ncommitted;
 	if (IsShort(lane))
 		/* many versions in a transaction find no place in the page anyway */
-		row->room = call->table.hints == NULL ? BLOOM_SET_SHORT_LANE : 0;
+		row->room = call->table.hints == NULL ? STORED_SET_SHORT_LANE : 0;
 	else
 		/* without the word at the end */
 		row->room = Max(row->room, (row->nhashes | 15));
@@ -795,7 +795,7 @@ PutIntoLane(BloomSetCall *call, Lane *lane, const uint64 *hashes, int n,
 
 /* Put keys into long lanes. */
 static Lane *
-PutIntoLongLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n,
+PutIntoLongLanes(StoredSetCall *call, Bucket *bucket, const uint64 *hashes, int n,
 				 int ncommitted)
 {
 	Lane	   *lane = NULL;
@@ -803,17 +803,17 @@ PutIntoLongLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n
 	for (int i = 0; i < bucket->nlanes && lane == NULL; i++)
 	{
 		if (!IsShort(&bucket->lanes[i]) &&
-			bucket->lanes[i].row.nhashes + n <= BLOOM_SET_LONG_LANE)
+			bucket->lanes[i].row.nhashes + n <= STORED_SET_LONG_LANE)
 			lane = &bucket->lanes[i];
 	}
-	while (lane == NULL && n > BLOOM_SET_LONG_LANE)
+	while (lane == NULL && n > STORED_SET_LONG_LANE)
 	{
-		int			some = Min(ncommitted, BLOOM_SET_LONG_LANE);
+		int			some = Min(ncommitted, STORED_SET_LONG_LANE);
 
 		PutIntoLane(call, NewLane(call, bucket, true), hashes,
-					BLOOM_SET_LONG_LANE, some);
-		hashes += BLOOM_SET_LONG_LANE;
-		n -= BLOOM_SET_LONG_LANE;
+					STORED_SET_LONG_LANE, some);
+		hashes += STORED_SET_LONG_LANE;
+		n -= STORED_SET_LONG_LANE;
 		ncommitted -= some;
 	}
 	if (lane == NULL)
@@ -830,12 +830,12 @@ PutIntoLongLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n
  * more.
  */
 static Lane *
-PutIntoLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
+PutIntoLanes(StoredSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
 {
 	Lane	   *lane = NULL;
 	int			best = -1;
 
-	if (n > BLOOM_SET_SHORT_LANE)
+	if (n > STORED_SET_SHORT_LANE)
 		return PutIntoLongLanes(call, bucket, hashes, n, 0);
 	/* rather one that has room, and is held by this transaction already */
 	for (int i = 0; i < bucket->nlanes; i++)
@@ -844,10 +844,10 @@ PutIntoLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
 
 		if (!IsShort(&bucket->lanes[i]))
 			continue;
-		if (bucket->lanes[i].row.nhashes + n <= BLOOM_SET_SHORT_LANE)
+		if (bucket->lanes[i].row.nhashes + n <= STORED_SET_SHORT_LANE)
 			value = 1 + bucket->lanes[i].row.nhashes;
 		if (bucket->lanes[i].is_own)
-			value += 2 * BLOOM_SET_SHORT_LANE;
+			value += 2 * STORED_SET_SHORT_LANE;
 		if (value > best)
 		{
 			best = value;
@@ -856,7 +856,7 @@ PutIntoLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
 	}
 	if (lane == NULL)
 		lane = NewLane(call, bucket, false);
-	else if (lane->row.nhashes + n > BLOOM_SET_SHORT_LANE)
+	else if (lane->row.nhashes + n > STORED_SET_SHORT_LANE)
 	{
 		(void) PutIntoLongLanes(call, bucket, lane->row.hashes,
 								lane->row.nhashes, lane->row.ncommitted);
@@ -868,7 +868,7 @@ PutIntoLanes(BloomSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
 
 /* Write the lanes that have changed.  Those that are empty now go. */
 static void
-WriteLanes(BloomSetCall *call, Bucket *bucket)
+WriteLanes(StoredSetCall *call, Bucket *bucket)
 {
 	for (int i = 0; i < bucket->nlanes; i++)
 	{
@@ -877,18 +877,18 @@ WriteLanes(BloomSetCall *call, Bucket *bucket)
 		if (!lane->changed)
 			continue;
 		if (!ItemPointerIsValid(&lane->tid))
-			BloomSetInsertRow(&call->table, &lane->row);
+			StoredSetInsertRow(&call->table, &lane->row);
 		else if (lane->row.nhashes > 0 || lane->row.closed)
-			BloomSetUpdateRow(&call->table, &lane->tid, &lane->row);
+			StoredSetUpdateRow(&call->table, &lane->tid, &lane->row);
 		else
-			(void) BloomSetDeleteRow(&call->table, &lane->tid);
+			(void) StoredSetDeleteRow(&call->table, &lane->tid);
 		lane->changed = false;
 	}
 }
 
 /* How many more keys may there be in a bucket? */
 static uint64
-RoomLeft(const BloomSet *set, const Bucket *bucket)
+RoomLeft(const StoredSet *set, const Bucket *bucket)
 {
 	double		keys = FULL * KeysOfHalf(set, bucket->generation) -
 	bucket->nkeys - bucket->nyoung;
@@ -898,12 +898,12 @@ RoomLeft(const BloomSet *set, const Bucket *bucket)
 	return keys < 1 ? 0 : (uint64) keys;
 }
 
-static TransactionId AddToBucket(BloomSetCall *call, int generation,
-								 BloomSetKey *keys, uint64 nkeys, bool write);
+static TransactionId AddToBucket(StoredSetCall *call, int generation,
+								 StoredSetKey *keys, uint64 nkeys, bool write);
 
 /* The same for each bucket of the next generation. */
 static TransactionId
-AddBelow(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
+AddBelow(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys,
 		 bool write)
 {
 	for (uint64 i = 0; i < nkeys;)
@@ -911,7 +911,7 @@ AddBelow(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
 		uint64		n = CountBucket(&call->table.set, generation + 1, keys + i,
 									nkeys - i);
 
-		if (CountAnswers(keys + i, n, BLOOM_SET_UNKNOWN) > 0)
+		if (CountAnswers(keys + i, n, STORED_SET_UNKNOWN) > 0)
 		{
 			TransactionId other = AddToBucket(call, generation + 1, keys + i, n,
 											  write);
@@ -929,9 +929,9 @@ AddBelow(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
  * True: the others go to the next generation.
  */
 static bool
-WriteBucket(BloomSetCall *call, Bucket *bucket, BloomSetKey *keys, uint64 nkeys)
+WriteBucket(StoredSetCall *call, Bucket *bucket, StoredSetKey *keys, uint64 nkeys)
 {
-	uint64		nopen = CountAnswers(keys, nkeys, BLOOM_SET_UNKNOWN);
+	uint64		nopen = CountAnswers(keys, nkeys, STORED_SET_UNKNOWN);
 	uint64		n = 0;
 	uint64		room;
 	uint64		one;
@@ -948,9 +948,9 @@ WriteBucket(BloomSetCall *call, Bucket *bucket, BloomSetKey *keys, uint64 nkeys)
 	room = bucket->is_closed ? 0 : RoomLeft(&call->table.set, bucket);
 	for (uint64 i = 0; i < nkeys && n < Min(room, MAX_NEW_KEYS); i++)
 	{
-		if (keys[i].answer != BLOOM_SET_UNKNOWN)
+		if (keys[i].answer != STORED_SET_UNKNOWN)
 			continue;
-		keys[i].answer = BLOOM_SET_FRESH;
+		keys[i].answer = STORED_SET_FRESH;
 		hashes[n++] = keys[i].hash;
 	}
 	if (n > 0 || !bucket->is_closed)
@@ -969,7 +969,7 @@ WriteBucket(BloomSetCall *call, Bucket *bucket, BloomSetKey *keys, uint64 nkeys)
  * invalid.
  */
 static TransactionId
-AddToBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
+AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys,
 			bool write)
 {
 	Bucket	   *bucket = palloc(sizeof(Bucket));
@@ -977,11 +977,11 @@ AddToBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
 
 	CHECK_FOR_INTERRUPTS();
 	ReadBucket(call, bucket, generation,
-			   BloomSetBucketOf(&call->table.set, generation, keys[0].place),
+			   StoredSetBucketOf(&call->table.set, generation, keys[0].place),
 			   keys, nkeys);
 	for (uint64 i = 0; i < nkeys; i++)
 	{
-		if (keys[i].answer == BLOOM_SET_PENDING)
+		if (keys[i].answer == STORED_SET_PENDING)
 			return keys[i].creator;
 	}
 	if (bucket->goes_on)
@@ -991,7 +991,7 @@ AddToBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
 		if (TransactionIdIsValid(other))
 			return other;
 	}
-	if (!write || CountAnswers(keys, nkeys, BLOOM_SET_UNKNOWN) == 0)
+	if (!write || CountAnswers(keys, nkeys, STORED_SET_UNKNOWN) == 0)
 	{
 		/* merge what was still in lanes when the bucket was closed */
 		if (write && bucket->is_closed && call->table.wrote)
@@ -1008,33 +1008,33 @@ AddToBucket(BloomSetCall *call, int generation, BloomSetKey *keys, uint64 nkeys,
 
 /* Add the keys of one bucket of the first generation. */
 static void
-AddToFirstBucket(BloomSetCall *call, BloomSetKey *keys, uint64 nkeys)
+AddToFirstBucket(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 {
-	int32		bucket = BloomSetBucketOf(&call->table.set, 0, keys[0].place);
+	int32		bucket = StoredSetBucketOf(&call->table.set, 0, keys[0].place);
 
-	while (CountAnswers(keys, nkeys, BLOOM_SET_UNKNOWN) > 0)
+	while (CountAnswers(keys, nkeys, STORED_SET_UNKNOWN) > 0)
 	{
 		TransactionId other;
 
-		BloomSetLock(&call->table, bucket);
+		StoredSetLock(&call->table, bucket);
 		other = AddToBucket(call, 0, keys, nkeys, true);
-		BloomSetUnlock(&call->table, bucket);
+		StoredSetUnlock(&call->table, bucket);
 		for (uint64 i = 0; i < nkeys; i++)
 		{
-			if (keys[i].answer == BLOOM_SET_PENDING)
-				keys[i].answer = BLOOM_SET_UNKNOWN;
+			if (keys[i].answer == STORED_SET_PENDING)
+				keys[i].answer = STORED_SET_UNKNOWN;
 		}
 		if (TransactionIdIsValid(other))
-			BloomSetWaitFor(&call->table, other);
+			StoredSetWaitFor(&call->table, other);
 		else
 			/* there were more than MAX_NEW_KEYS, or none is left */
-			BloomSetNewCommand(&call->table);
+			StoredSetNewCommand(&call->table);
 	}
 }
 
 /* Add all keys of a call, bucket by bucket. */
 static void
-AddKeys(BloomSetCall *call)
+AddKeys(StoredSetCall *call)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
 												  "Bloom set add",
@@ -1064,9 +1064,9 @@ AddKeys(BloomSetCall *call)
  * The number of keys in a bucket varies by chance, and is an estimate besides.
  */
 static bool
-WarnIfOverfull(const BloomSetCall *call)
+WarnIfOverfull(const StoredSetCall *call)
 {
-	const BloomSet *set = &call->table.set;
+	const StoredSet *set = &call->table.set;
 	const char *name = RelationGetRelationName(call->table.rel);
 	double		expected = call->buckets_written * set->bucket_capacity;
 	double		error;
@@ -1100,18 +1100,18 @@ WarnIfOverfull(const BloomSetCall *call)
 }
 
 /*
- * BloomSetAdd
+ * StoredSetAdd
  *		Add keys of these hashes.  Of each, the answer is that of the first.
  */
 void
-BloomSetAdd(BloomSetCall *call, const BloomKeyType *key_type,
-			const uint64 *hashes, uint64 nhashes, bool *warned)
+StoredSetAdd(StoredSetCall *call, const BloomKeyType *key_type,
+			 const uint64 *hashes, uint64 nhashes, bool *warned)
 {
 	call->key_type = key_type;
 	MakeKeys(call, hashes, nhashes, false);
-	BloomSetBegin(&call->table);
+	StoredSetBegin(&call->table);
 	AddKeys(call);
-	BloomSetEnd(&call->table);
+	StoredSetEnd(&call->table);
 	if (!*warned)
 		*warned = WarnIfOverfull(call);
 }
@@ -1144,9 +1144,9 @@ CompareParts(const void *a, const void *b)
  * The parts of a set that have rows to be deleted, or lanes with keys.
  */
 static Part *
-FindParts(BloomSetCall *call, uint64 *nparts)
+FindParts(StoredSetCall *call, uint64 *nparts)
 {
-	BloomSetTable *table = &call->table;
+	StoredSetTable *table = &call->table;
 	TableScanDesc scan = table_beginscan(table->rel, GetActiveSnapshot(), 0,
 										 NULL, SO_NONE);
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
@@ -1160,14 +1160,14 @@ FindParts(BloomSetCall *call, uint64 *nparts)
 	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
 	{
 		MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
-		BloomSetRow row;
+		StoredSetRow row;
 
 		CHECK_FOR_INTERRUPTS();
-		BloomSetReadRow(table, &row);
+		StoredSetReadRow(table, &row);
 		MemoryContextSwitchTo(oldcontext);
 		MemoryContextReset(scratch);
-		if (row.bucket == BLOOM_SET_TYPE_BUCKET ||
-			(table->use == BLOOM_SET_EXPIRE ? row.slice >= call->oldest :
+		if (row.bucket == STORED_SET_TYPE_BUCKET ||
+			(table->use == STORED_SET_EXPIRE ? row.slice >= call->oldest :
 			 row.filter != NULL || row.nhashes == 0))
 			continue;
 		if (n == room)
@@ -1192,59 +1192,59 @@ FindParts(BloomSetCall *call, uint64 *nparts)
 }
 
 /*
- * BloomSetExpire
+ * StoredSetExpire
  *		Delete the rows of old slices, but for those that others are writing.
  *		The result is the number of slices.
  */
 int64
-BloomSetExpire(BloomSetCall *call)
+StoredSetExpire(StoredSetCall *call)
 {
-	BloomSetTable *table = &call->table;
+	StoredSetTable *table = &call->table;
 	uint64		nparts;
 	Part	   *parts;
 	int64		nslices = 0;
 	TimestampTz last = DT_NOEND;
 
-	BloomSetBegin(table);
+	StoredSetBegin(table);
 	parts = FindParts(call, &nparts);
 	for (uint64 i = 0; i < nparts; i++)
 	{
-		int32		first = BloomSetFirstBucket(&table->set, parts[i].bucket);
+		int32		first = StoredSetFirstBucket(&table->set, parts[i].bucket);
 
 		CHECK_FOR_INTERRUPTS();
-		BloomSetLock(table, first);
+		StoredSetLock(table, first);
 		if (DeleteRows(call, parts[i].bucket, parts[i].slice,
 					   parts[i].slice + 1) && parts[i].slice != last)
 		{
 			last = parts[i].slice;
 			nslices++;
 		}
-		BloomSetUnlock(table, first);
+		StoredSetUnlock(table, first);
 	}
-	BloomSetEnd(table);
+	StoredSetEnd(table);
 	return nslices;
 }
 
 /*
- * BloomSetCompact
+ * StoredSetCompact
  *		Move the committed keys of all lanes that are free to the filters.  The
  *		result is their number.
  */
 int64
-BloomSetCompact(BloomSetCall *call)
+StoredSetCompact(StoredSetCall *call)
 {
-	BloomSetTable *table = &call->table;
+	StoredSetTable *table = &call->table;
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
 												  "Bloom set compact",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcontext;
-	BloomSetRow type = {.bucket = BLOOM_SET_TYPE_BUCKET};
+	StoredSetRow type = {.bucket = STORED_SET_TYPE_BUCKET};
 	BloomKeyType key_type = {0};
 	uint64		nparts;
 	Part	   *parts;
 	int64		nmoved = 0;
 
-	BloomSetBegin(table);
+	StoredSetBegin(table);
 	parts = FindParts(call, &nparts);
 	call->key_type = &key_type;
 	if (FindKeyType(call, &type))
@@ -1253,25 +1253,25 @@ BloomSetCompact(BloomSetCall *call)
 	oldcontext = MemoryContextSwitchTo(scratch);
 	for (uint64 i = 0; i < nparts; i++)
 	{
-		int32		first = BloomSetFirstBucket(&table->set, parts[i].bucket);
+		int32		first = StoredSetFirstBucket(&table->set, parts[i].bucket);
 		Bucket	   *bucket = palloc(sizeof(Bucket));
 		int			nyoung;
 
 		CHECK_FOR_INTERRUPTS();
 		call->oldest = call->current = parts[i].slice;
-		BloomSetLock(table, first);
-		ReadBucket(call, bucket, BloomSetGeneration(&table->set, parts[i].bucket),
+		StoredSetLock(table, first);
+		ReadBucket(call, bucket, StoredSetGeneration(&table->set, parts[i].bucket),
 				   parts[i].bucket, NULL, 0);
 		nyoung = bucket->nyoung;
 		Merge(call, bucket, 1);
 		WriteLanes(call, bucket);
-		BloomSetUnlock(table, first);
+		StoredSetUnlock(table, first);
 		nmoved += nyoung - bucket->nyoung;
 		MemoryContextReset(scratch);
 	}
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(scratch);
-	BloomSetEnd(table);
+	StoredSetEnd(table);
 	return nmoved;
 }
 
@@ -1305,15 +1305,15 @@ typedef struct View
 	int32		subxcnt;
 } View;
 
-struct BloomSetCache
+struct StoredSetCache
 {
-	struct BloomSetCache *next;
+	struct StoredSetCache *next;
 	Oid			relid;
 	MemoryContext context;		/* of the buckets */
 	View		view;
 	TimestampTz at;				/* of the first call with this view */
 	TimestampTz oldest;
-	BloomSet	set;
+	StoredSet	set;
 	bool		knows_type;
 	Bloom	   *type;			/* a filter of the set's key type, or NULL */
 	Size		used;
@@ -1325,26 +1325,26 @@ struct BloomSetCache
 typedef struct SharedCaches
 {
 	BloomShared shared;
-	BloomSetCache *first;
+	StoredSetCache *first;
 } SharedCaches;
 
 /*
- * BloomSetGetCache
+ * StoredSetGetCache
  *		What the statement with this memory context has read of a set.
  */
-BloomSetCache *
-BloomSetGetCache(MemoryContext statement, Oid relid)
+StoredSetCache *
+StoredSetGetCache(MemoryContext statement, Oid relid)
 {
 	SharedCaches *caches = BloomShare(statement, BLOOM_SHARED_SETS,
 									  sizeof(SharedCaches));
-	BloomSetCache *cache;
+	StoredSetCache *cache;
 
 	for (cache = caches->first; cache != NULL; cache = cache->next)
 	{
 		if (cache->relid == relid)
 			return cache;
 	}
-	cache = MemoryContextAllocZero(statement, sizeof(BloomSetCache));
+	cache = MemoryContextAllocZero(statement, sizeof(StoredSetCache));
 	cache->context = AllocSetContextCreate(statement, "Bloom set cache",
 										   ALLOCSET_DEFAULT_SIZES);
 	cache->relid = relid;
@@ -1355,7 +1355,7 @@ BloomSetGetCache(MemoryContext statement, Oid relid)
 
 /* Forget all buckets. */
 static void
-EmptyCache(BloomSetCache *cache)
+EmptyCache(StoredSetCache *cache)
 {
 	MemoryContextReset(cache->context);
 	cache->used = 0;
@@ -1363,14 +1363,14 @@ EmptyCache(BloomSetCache *cache)
 }
 
 /*
- * BloomSetCached
+ * StoredSetCached
  *		The set, if the caller sees the same as the last one, or else NULL.
  *
  * Within a statement, all calls see the same.  Between two transactions that
  * have the same numbers in their snapshots, no other has begun or ended.
  */
-const BloomSet *
-BloomSetCached(BloomSetCache *cache, TimestampTz at)
+const StoredSet *
+StoredSetCached(StoredSetCache *cache, TimestampTz at)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	View		view;
@@ -1387,7 +1387,7 @@ BloomSetCached(BloomSetCache *cache, TimestampTz at)
 	if (memcmp(&view, &cache->view, sizeof(view)) == 0 &&
 		OidIsValid(cache->set.relid) &&
 		(at == cache->at ||
-		 BloomSetOldestSlice(&cache->set, at) == cache->oldest))
+		 StoredSetOldestSlice(&cache->set, at) == cache->oldest))
 		return &cache->set;
 
 	EmptyCache(cache);
@@ -1403,11 +1403,11 @@ BloomSetCached(BloomSetCache *cache, TimestampTz at)
 
 /* Make a table of entries, each of which will keep a bucket. */
 static void
-MakeEntries(BloomSetCache *cache)
+MakeEntries(StoredSetCache *cache)
 {
-	const BloomSetParams *params = &cache->set.params;
+	const StoredSetParams *params = &cache->set.params;
 	uint64		n = BloomHashMemoryLimit() /
-		(sizeof(CachedBucket) + BLOOM_HEADER_SIZE + params->bits / 8);
+	(sizeof(CachedBucket) + BLOOM_HEADER_SIZE + params->bits / 8);
 
 	/* those of further generations displace others */
 	n = Min(Max(n, 16), Max(2 * (uint64) params->buckets, 1024));
@@ -1424,7 +1424,7 @@ MakeEntries(BloomSetCache *cache)
 
 /* Keep what a bucket has more, behind what was kept of it. */
 static void *
-Keep(BloomSetCache *cache, void *kept, Size size, const void *more, Size length)
+Keep(StoredSetCache *cache, void *kept, Size size, const void *more, Size length)
 {
 	kept = kept == NULL ? MemoryContextAlloc(cache->context, length) :
 		repalloc(kept, size + length);
@@ -1434,11 +1434,11 @@ Keep(BloomSetCache *cache, void *kept, Size size, const void *more, Size length)
 
 /* Read the rows of a bucket into an entry. */
 static void
-CacheBucket(BloomSetCache *cache, CachedBucket *entry, int generation,
+CacheBucket(StoredSetCache *cache, CachedBucket *entry, int generation,
 			int32 bucket, const BloomKeyType *key_type)
 {
-	BloomSetCall call;
-	BloomSetRow row;
+	StoredSetCall call;
+	StoredSetRow row;
 	Size		size = 0;
 
 	if (entry->filters != NULL)
@@ -1449,10 +1449,10 @@ CacheBucket(BloomSetCache *cache, CachedBucket *entry, int generation,
 	memset(entry, 0, sizeof(*entry));
 	entry->bucket = -1;
 
-	BloomSetStart(&call, cache->relid, BLOOM_SET_TEST, cache->at);
-	BloomSetBegin(&call.table);
-	BloomSetFindRows(&call.table, bucket, call.oldest);
-	while (BloomSetNextRow(&call.table, &row))
+	StoredSetStart(&call, cache->relid, STORED_SET_TEST, cache->at);
+	StoredSetBegin(&call.table);
+	StoredSetFindRows(&call.table, bucket, call.oldest);
+	while (StoredSetNextRow(&call.table, &row))
 	{
 		entry->is_closed |= IsClosed(&call.table.set, generation, &row);
 		if (row.filter == NULL)
@@ -1470,8 +1470,8 @@ CacheBucket(BloomSetCache *cache, CachedBucket *entry, int generation,
 		size += VARSIZE(row.filter);
 		entry->nfilters++;
 	}
-	BloomSetEnd(&call.table);
-	BloomSetFinish(&call);
+	StoredSetEnd(&call.table);
+	StoredSetFinish(&call);
 	entry->size = size + entry->nhashes * sizeof(uint64);
 	cache->used += entry->size;
 	if (entry->nhashes > 0)
@@ -1481,35 +1481,35 @@ CacheBucket(BloomSetCache *cache, CachedBucket *entry, int generation,
 
 /* Find the key type of the set. */
 static void
-CacheKeyType(BloomSetCache *cache)
+CacheKeyType(StoredSetCache *cache)
 {
-	BloomSetCall call;
-	BloomSetRow row;
+	StoredSetCall call;
+	StoredSetRow row;
 
-	BloomSetStart(&call, cache->relid, BLOOM_SET_TEST, cache->at);
-	BloomSetBegin(&call.table);
-	BloomSetFindRows(&call.table, BLOOM_SET_TYPE_BUCKET, DT_NOBEGIN);
-	if (BloomSetNextRow(&call.table, &row))
+	StoredSetStart(&call, cache->relid, STORED_SET_TEST, cache->at);
+	StoredSetBegin(&call.table);
+	StoredSetFindRows(&call.table, STORED_SET_TYPE_BUCKET, DT_NOBEGIN);
+	if (StoredSetNextRow(&call.table, &row))
 	{
 		cache->type = MemoryContextAlloc(MemoryContextGetParent(cache->context),
 										 VARSIZE(row.filter));
 		memcpy(cache->type, row.filter, VARSIZE(row.filter));
 	}
-	BloomSetEnd(&call.table);
-	BloomSetFinish(&call);
+	StoredSetEnd(&call.table);
+	StoredSetFinish(&call);
 	cache->knows_type = true;
 }
 
 /*
- * BloomSetTestCached
- *		Look for a key in the set that BloomSetCached has returned.
+ * StoredSetTestCached
+ *		Look for a key in the set that StoredSetCached has returned.
  */
 bool
-BloomSetTestCached(BloomSetCache *cache, uint64 hash,
-				   const BloomKeyType *key_type)
+StoredSetTestCached(StoredSetCache *cache, uint64 hash,
+					const BloomKeyType *key_type)
 {
-	const BloomSet *set = &cache->set;
-	BloomSetKey key = MakeKey(hash, 0);
+	const StoredSet *set = &cache->set;
+	StoredSetKey key = MakeKey(hash, 0);
 
 	/* the type of a key may differ from that of the last one */
 	if (!cache->knows_type)
@@ -1522,7 +1522,7 @@ BloomSetTestCached(BloomSetCache *cache, uint64 hash,
 		MakeEntries(cache);
 	for (int generation = 0; generation < set->generations; generation++)
 	{
-		int32		bucket = BloomSetBucketOf(set, generation, key.place);
+		int32		bucket = StoredSetBucketOf(set, generation, key.place);
 		CachedBucket *entry = &cache->entries[murmurhash32((uint32) bucket) &
 											  (cache->nentries - 1)];
 		const char *filter;
@@ -1546,15 +1546,15 @@ BloomSetTestCached(BloomSetCache *cache, uint64 hash,
 }
 
 /*
- * BloomSetTestOne
+ * StoredSetTestOne
  *		Look for a key, and remember what the caller sees.
  */
 bool
-BloomSetTestOne(BloomSetCall *call, BloomSetCache *cache, uint64 hash,
-				const BloomKeyType *key_type)
+StoredSetTestOne(StoredSetCall *call, StoredSetCache *cache, uint64 hash,
+				 const BloomKeyType *key_type)
 {
-	BloomSetTest(call, key_type, &hash, 1);
+	StoredSetTest(call, key_type, &hash, 1);
 	cache->set = call->table.set;
 	cache->oldest = call->oldest;
-	return call->keys[0].answer == BLOOM_SET_SEEN;
+	return call->keys[0].answer == STORED_SET_SEEN;
 }

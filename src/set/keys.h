@@ -12,30 +12,30 @@
 
 #include "set/rows.h"
 
-typedef enum BloomSetAnswer
+typedef enum StoredSetAnswer
 {
-	BLOOM_SET_UNKNOWN,			/* not found so far */
-	BLOOM_SET_SEEN,				/* found */
-	BLOOM_SET_PENDING,			/* another open transaction has added it */
-	BLOOM_SET_FRESH				/* added */
-} BloomSetAnswer;
+	STORED_SET_UNKNOWN,			/* not found so far */
+	STORED_SET_SEEN,			/* found */
+	STORED_SET_PENDING,			/* another open transaction has added it */
+	STORED_SET_FRESH			/* added */
+} StoredSetAnswer;
 
 /* A key of a call */
-typedef struct BloomSetKey
+typedef struct StoredSetKey
 {
 	uint64		place;			/* determines its buckets */
 	uint64		hash;
 	uint32		index;			/* in the call's array */
 	TransactionId creator;		/* who decides, if it is pending */
 	uint8		answer;
-} BloomSetKey;
+} StoredSetKey;
 
 /* Keys that are tested or added at once, in order of places */
-typedef struct BloomSetCall
+typedef struct StoredSetCall
 {
-	BloomSetTable table;
+	StoredSetTable table;
 	const BloomKeyType *key_type;
-	BloomSetKey *keys;
+	StoredSetKey *keys;
 	uint64		nkeys;
 	TimestampTz oldest;			/* live slice */
 	TimestampTz current;
@@ -45,28 +45,28 @@ typedef struct BloomSetCall
 	double		buckets_written;
 	double		keys_written;
 	bool		is_full;		/* it cannot grow any more */
-} BloomSetCall;
+} StoredSetCall;
 
 /* What the call sites of a statement remember of the buckets they have read */
-typedef struct BloomSetCache BloomSetCache;
+typedef struct StoredSetCache StoredSetCache;
 
-extern TimestampTz BloomSetOldestSlice(const BloomSet *set, TimestampTz at);
+extern TimestampTz StoredSetOldestSlice(const StoredSet *set, TimestampTz at);
 
-extern void BloomSetStart(BloomSetCall *call, Oid relid, BloomSetUse use,
-						  TimestampTz at);
-extern void BloomSetFinish(BloomSetCall *call);
-extern void BloomSetTest(BloomSetCall *call, const BloomKeyType *key_type,
-						 const uint64 *hashes, uint64 nhashes);
-extern void BloomSetAdd(BloomSetCall *call, const BloomKeyType *key_type,
-						const uint64 *hashes, uint64 nhashes, bool *warned);
-extern int64 BloomSetExpire(BloomSetCall *call);
-extern int64 BloomSetCompact(BloomSetCall *call);
+extern void StoredSetStart(StoredSetCall *call, Oid relid, StoredSetUse use,
+						   TimestampTz at);
+extern void StoredSetFinish(StoredSetCall *call);
+extern void StoredSetTest(StoredSetCall *call, const BloomKeyType *key_type,
+						  const uint64 *hashes, uint64 nhashes);
+extern void StoredSetAdd(StoredSetCall *call, const BloomKeyType *key_type,
+						 const uint64 *hashes, uint64 nhashes, bool *warned);
+extern int64 StoredSetExpire(StoredSetCall *call);
+extern int64 StoredSetCompact(StoredSetCall *call);
 
-extern BloomSetCache *BloomSetGetCache(MemoryContext statement, Oid relid);
-extern const BloomSet *BloomSetCached(BloomSetCache *cache, TimestampTz at);
-extern bool BloomSetTestCached(BloomSetCache *cache, uint64 hash,
-							   const BloomKeyType *key_type);
-extern bool BloomSetTestOne(BloomSetCall *call, BloomSetCache *cache,
-							uint64 hash, const BloomKeyType *key_type);
+extern StoredSetCache *StoredSetGetCache(MemoryContext statement, Oid relid);
+extern const StoredSet *StoredSetCached(StoredSetCache *cache, TimestampTz at);
+extern bool StoredSetTestCached(StoredSetCache *cache, uint64 hash,
+								const BloomKeyType *key_type);
+extern bool StoredSetTestOne(StoredSetCall *call, StoredSetCache *cache,
+							 uint64 hash, const BloomKeyType *key_type);
 
 #endif							/* SET_KEYS_H */

@@ -98,7 +98,7 @@
  * To find the newest of them must not take as many steps as there are.  A hint
  * is used only if what is there is the newest version of the right row.
  */
-struct BloomSetHint
+struct StoredSetHint
 {
 	LocalTransactionId transaction; /* which wrote it */
 	int32		bucket;
@@ -107,14 +107,14 @@ struct BloomSetHint
 };
 
 /* What a session remembers of a set */
-struct BloomSetKnown
+struct StoredSetKnown
 {
 	Oid			relid;			/* hash key */
 	bool		is_valid;		/* nothing has changed since we looked */
 	bool		is_complete;	/* we have looked */
 	LocalTransactionId last_writer;
-	BloomSet	set;
-	BloomSetHint *hints;		/* or NULL */
+	StoredSet	set;
+	StoredSetHint *hints;		/* or NULL */
 	int			nleft;			/* pages from which rows have moved */
 	BlockNumber left[MAX_LEFT];
 };
@@ -130,7 +130,7 @@ static void
 ForgetRelation(Datum arg, Oid relid)
 {
 	HASH_SEQ_STATUS status;
-	BloomSetKnown	   *known;
+	StoredSetKnown *known;
 
 	(void) arg;
 	if (OidIsValid(relid))
@@ -150,7 +150,7 @@ static void
 DropForgotten(void)
 {
 	HASH_SEQ_STATUS status;
-	BloomSetKnown	   *known;
+	StoredSetKnown *known;
 
 	hash_seq_init(&status, known_sets);
 	while ((known = hash_seq_search(&status)) != NULL)
@@ -163,17 +163,17 @@ DropForgotten(void)
 	}
 }
 
-static BloomSetKnown *
+static StoredSetKnown *
 FindKnown(Oid relid)
 {
-	BloomSetKnown	   *known;
+	StoredSetKnown *known;
 
 	if (known_sets == NULL)
 	{
 		HASHCTL		info = {0};
 
 		info.keysize = sizeof(Oid);
-		info.entrysize = sizeof(BloomSetKnown);
+		info.entrysize = sizeof(StoredSetKnown);
 		known_sets = hash_create("Bloom sets", 16, &info,
 								 HASH_ELEM | HASH_BLOBS);
 		CacheRegisterRelcacheCallback(ForgetRelation, (Datum) 0);
@@ -189,12 +189,12 @@ FindKnown(Oid relid)
  * If the table changes while we look, look again: an invalidation reaches only
  * what is remembered already.
  */
-static BloomSetKnown *
+static StoredSetKnown *
 Learn(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	const char *wrong;
-	BloomSetKnown	   *known;
+	StoredSetKnown *known;
 
 	DropForgotten();
 	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
@@ -206,7 +206,7 @@ Learn(Relation rel)
 	{
 		CHECK_FOR_INTERRUPTS();
 		known->is_valid = true;
-		wrong = BloomSetDefine(rel, &known->set);
+		wrong = StoredSetDefine(rel, &known->set);
 	} while (!known->is_valid);
 
 	if (wrong != NULL)
@@ -230,7 +230,7 @@ Learn(Relation rel)
  * delete a row whose keys have moved counts as an update.
  */
 static void
-CheckPrivileges(const BloomSetTable *table)
+CheckPrivileges(const StoredSetTable *table)
 {
 	Relation	rel = table->rel;
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
@@ -239,27 +239,27 @@ CheckPrivileges(const BloomSetTable *table)
 	rte->rtekind = RTE_RELATION;
 	rte->relid = RelationGetRelid(rel);
 	rte->relkind = rel->rd_rel->relkind;
-	rte->rellockmode = table->use == BLOOM_SET_TEST ? AccessShareLock :
+	rte->rellockmode = table->use == STORED_SET_TEST ? AccessShareLock :
 		RowExclusiveLock;
 	permissions = BloomMakePermissions(rte);
 	permissions->relid = rte->relid;
 	permissions->requiredPerms = ACL_SELECT;
-	if (table->use == BLOOM_SET_ADD)
+	if (table->use == STORED_SET_ADD)
 		permissions->requiredPerms |= ACL_INSERT | ACL_UPDATE;
-	if (table->use == BLOOM_SET_EXPIRE ||
-		(table->use == BLOOM_SET_ADD && !table->set.params.keeps_all))
+	if (table->use == STORED_SET_EXPIRE ||
+		(table->use == STORED_SET_ADD && !table->set.params.keeps_all))
 		permissions->requiredPerms |= ACL_DELETE;
-	for (int i = 1; i <= BLOOM_SET_COLUMNS; i++)
+	for (int i = 1; i <= STORED_SET_COLUMNS; i++)
 	{
 		int			column = i - FirstLowInvalidHeapAttributeNumber;
 
 		permissions->selectedCols =
 			bms_add_member(permissions->selectedCols, column);
-		if (table->use != BLOOM_SET_ADD)
+		if (table->use != STORED_SET_ADD)
 			continue;
 		permissions->insertedCols =
 			bms_add_member(permissions->insertedCols, column);
-		if (i >= BLOOM_SET_FILTER)
+		if (i >= STORED_SET_FILTER)
 			permissions->updatedCols =
 				bms_add_member(permissions->updatedCols, column);
 	}
@@ -267,19 +267,19 @@ CheckPrivileges(const BloomSetTable *table)
 }
 
 /*
- * BloomSetOpen
+ * StoredSetOpen
  *		Open a set, and check that the caller may use it in this way.
  *
  * Nobody can rename or change it from here to the end of the transaction.
  */
 void
-BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use)
+StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use)
 {
-	LOCKMODE	lockmode = use == BLOOM_SET_TEST ? AccessShareLock :
-		RowExclusiveLock;
-	BloomSetKnown	   *known;
+	LOCKMODE	lockmode = use == STORED_SET_TEST ? AccessShareLock :
+	RowExclusiveLock;
+	StoredSetKnown *known;
 
-	memset(table, 0, offsetof(BloomSetTable, words));
+	memset(table, 0, offsetof(StoredSetTable, words));
 	table->use = use;
 	table->rel = try_relation_open(relid, lockmode);
 	if (table->rel == NULL)
@@ -297,13 +297,13 @@ BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot access temporary or unlogged relations during recovery")));
-	if (use != BLOOM_SET_TEST)
+	if (use != STORED_SET_TEST)
 	{
 		/* like the executor, not for temporary tables */
 		if (XactReadOnly && !table->rel->rd_islocaltemp)
 			PreventCommandIfReadOnly("writes to a Bloom set");
 		PreventCommandIfParallelMode("writes to a Bloom set");
-		if (use == BLOOM_SET_ADD)
+		if (use == STORED_SET_ADD)
 			CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
 		CheckCmdReplicaIdentity(table->rel, CMD_DELETE);
 	}
@@ -311,11 +311,11 @@ BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use)
 }
 
 /*
- * BloomSetClose
+ * StoredSetClose
  *		Close it.  The locks are kept, as after every statement.
  */
 void
-BloomSetClose(BloomSetTable *table)
+StoredSetClose(StoredSetTable *table)
 {
 	index_close(table->index, NoLock);
 	relation_close(table->rel, NoLock);
@@ -330,7 +330,7 @@ BloomSetClose(BloomSetTable *table)
  * the old ones were, and each such call would make the table larger.
  */
 static void
-ReuseSpace(BloomSetTable *table, BloomSetKnown *known)
+ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(table->rel);
 	BlockNumber last = InvalidBlockNumber;
@@ -357,21 +357,21 @@ ReuseSpace(BloomSetTable *table, BloomSetKnown *known)
 }
 
 /*
- * BloomSetBegin
+ * StoredSetBegin
  *		Begin to read, or to write.
  *
- * Until BloomSetEnd, no code runs but ours and the server's.
+ * Until StoredSetEnd, no code runs but ours and the server's.
  */
 void
-BloomSetBegin(BloomSetTable *table)
+StoredSetBegin(StoredSetTable *table)
 {
-	bool		writes = table->use != BLOOM_SET_TEST;
+	bool		writes = table->use != STORED_SET_TEST;
 
 	table->context = CurrentMemoryContext;
 	table->slot = table_slot_create(table->rel, NULL);
 	if (writes)
 	{
-		BloomSetKnown	   *known = FindKnown(table->set.relid);
+		StoredSetKnown *known = FindKnown(table->set.relid);
 
 		/* what the caller's command has written can be updated */
 		CommandCounterIncrement();
@@ -385,7 +385,7 @@ BloomSetBegin(BloomSetTable *table)
 			{
 				if (known->hints == NULL)
 					known->hints = MemoryContextAllocZero(CacheMemoryContext,
-														  NUM_HINTS * sizeof(BloomSetHint));
+														  NUM_HINTS * sizeof(StoredSetHint));
 				table->hints = known->hints;
 			}
 			else if (known->nleft > 0)
@@ -409,11 +409,11 @@ BloomSetBegin(BloomSetTable *table)
 }
 
 /*
- * BloomSetEnd
- *		End what BloomSetBegin has begun.
+ * StoredSetEnd
+ *		End what StoredSetBegin has begun.
  */
 void
-BloomSetEnd(BloomSetTable *table)
+StoredSetEnd(StoredSetTable *table)
 {
 	if (table->scan != NULL)
 		index_endscan(table->scan);
@@ -425,15 +425,15 @@ BloomSetEnd(BloomSetTable *table)
 			PopActiveSnapshot();
 	}
 	ExecDropSingleTupleTableSlot(table->slot);
-	BloomSetNewCommand(table);
+	StoredSetNewCommand(table);
 }
 
 /*
- * BloomSetNewCommand
+ * StoredSetNewCommand
  *		What was written so far can be updated from here on.
  */
 void
-BloomSetNewCommand(BloomSetTable *table)
+StoredSetNewCommand(StoredSetTable *table)
 {
 	if (table->wrote)
 		CommandCounterIncrement();
@@ -441,17 +441,17 @@ BloomSetNewCommand(BloomSetTable *table)
 }
 
 /*
- * BloomSetWaitFor
+ * StoredSetWaitFor
  *		Wait for the end of a transaction.
  */
 void
-BloomSetWaitFor(BloomSetTable *table, TransactionId other)
+StoredSetWaitFor(StoredSetTable *table, TransactionId other)
 {
 	/* without a page in our hands */
 	ExecClearTuple(table->slot);
 	index_rescan(table->versions, NULL, 3, NULL, 0);
 	XactLockTableWait(other, NULL, NULL, XLTW_None);
-	BloomSetNewCommand(table);
+	StoredSetNewCommand(table);
 }
 
 /* ----------------------------------------------------------------
@@ -467,7 +467,7 @@ BloomSetWaitFor(BloomSetTable *table, TransactionId other)
  * servers does not look at locks of pages.
  */
 static LOCKTAG
-LockTagOf(const BloomSetTable *table, int32 bucket)
+LockTagOf(const StoredSetTable *table, int32 bucket)
 {
 	LOCKTAG		tag;
 
@@ -477,7 +477,7 @@ LockTagOf(const BloomSetTable *table, int32 bucket)
 }
 
 void
-BloomSetLock(BloomSetTable *table, int32 bucket)
+StoredSetLock(StoredSetTable *table, int32 bucket)
 {
 	LOCKTAG		tag = LockTagOf(table, bucket);
 
@@ -485,7 +485,7 @@ BloomSetLock(BloomSetTable *table, int32 bucket)
 }
 
 void
-BloomSetUnlock(BloomSetTable *table, int32 bucket)
+StoredSetUnlock(StoredSetTable *table, int32 bucket)
 {
 	LOCKTAG		tag = LockTagOf(table, bucket);
 
@@ -499,7 +499,7 @@ BloomSetUnlock(BloomSetTable *table, int32 bucket)
 
 /* The error of a row that was not written by us. */
 static void
-InvalidRow(const BloomSetTable *table, const BloomSetRow *row, const char *wrong)
+InvalidRow(const StoredSetTable *table, const StoredSetRow *row, const char *wrong)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -513,21 +513,21 @@ InvalidRow(const BloomSetTable *table, const BloomSetRow *row, const char *wrong
  * The shape that the filter of a row should have, but for what only informs.
  */
 static bool
-HasOwnShape(const BloomSet *set, const BloomSetRow *row, const Bloom *filter)
+HasOwnShape(const StoredSet *set, const StoredSetRow *row, const Bloom *filter)
 {
-	if (row->bucket == BLOOM_SET_TYPE_BUCKET)
-		return BloomBits(filter) == BLOOM_SET_TYPE_BITS;
+	if (row->bucket == STORED_SET_TYPE_BUCKET)
+		return BloomBits(filter) == STORED_SET_TYPE_BITS;
 	return row->lane == 0 && BloomBits(filter) == (uint64) set->params.bits &&
-		filter->hashes == BloomSetHashes(&set->params,
-										 BloomSetGeneration(set, row->bucket)) &&
+		filter->hashes == StoredSetHashes(&set->params,
+										  StoredSetGeneration(set, row->bucket)) &&
 		filter->seed == (uint64) set->params.seed;
 }
 
 static void
-ReadFilter(const BloomSetTable *table, BloomSetRow *row, Datum datum)
+ReadFilter(const StoredSetTable *table, StoredSetRow *row, Datum datum)
 {
 	Size		most = BLOOM_HEADER_SIZE + BLOOM_MAX_TYPE_WORDS * sizeof(uint64) +
-	Max(table->set.params.bits, BLOOM_SET_TYPE_BITS) / 8;
+	Max(table->set.params.bits, STORED_SET_TYPE_BITS) / 8;
 	const Bloom *filter;
 
 	if (toast_raw_datum_size(datum) > most)
@@ -543,7 +543,7 @@ ReadFilter(const BloomSetTable *table, BloomSetRow *row, Datum datum)
 }
 
 static void
-ReadLane(BloomSetTable *table, BloomSetRow *row, Datum datum)
+ReadLane(StoredSetTable *table, StoredSetRow *row, Datum datum)
 {
 	const struct varlena *stored = (struct varlena *) DatumGetPointer(datum);
 	Size		size = toast_raw_datum_size(datum) - VARHDRSZ;
@@ -574,49 +574,49 @@ ReadLane(BloomSetTable *table, BloomSetRow *row, Datum datum)
 }
 
 /*
- * BloomSetReadRow
+ * StoredSetReadRow
  *		Read a row from the slot, and check it before it is used.
  *
  * The owner of the table can have put any value into it.  What is accepted
  * here may lie about keys, but nothing else.
  */
 void
-BloomSetReadRow(BloomSetTable *table, BloomSetRow *row)
+StoredSetReadRow(StoredSetTable *table, StoredSetRow *row)
 {
 	TupleTableSlot *slot = table->slot;
 
 	slot_getallattrs(slot);
 	memset(row, 0, sizeof(*row));
 	/* constraints that are not validated can be broken */
-	for (int i = 0; i < BLOOM_SET_FILTER - 1; i++)
+	for (int i = 0; i < STORED_SET_FILTER - 1; i++)
 	{
 		if (slot->tts_isnull[i])
 			InvalidRow(table, row, "A column is null.");
 	}
-	row->bucket = DatumGetInt32(slot->tts_values[BLOOM_SET_BUCKET - 1]);
-	row->lane = DatumGetInt32(slot->tts_values[BLOOM_SET_LANE - 1]);
-	row->slice = DatumGetTimestampTz(slot->tts_values[BLOOM_SET_SLICE - 1]);
-	if ((row->bucket != BLOOM_SET_TYPE_BUCKET &&
-		 BloomSetGeneration(&table->set, row->bucket) < 0) ||
+	row->bucket = DatumGetInt32(slot->tts_values[STORED_SET_BUCKET - 1]);
+	row->lane = DatumGetInt32(slot->tts_values[STORED_SET_LANE - 1]);
+	row->slice = DatumGetTimestampTz(slot->tts_values[STORED_SET_SLICE - 1]);
+	if ((row->bucket != STORED_SET_TYPE_BUCKET &&
+		 StoredSetGeneration(&table->set, row->bucket) < 0) ||
 		row->lane > 0 || row->lane == PG_INT32_MIN)
 		InvalidRow(table, row, "The set cannot have this bucket or lane.");
 
-	if (!slot->tts_isnull[BLOOM_SET_FILTER - 1])
-		ReadFilter(table, row, slot->tts_values[BLOOM_SET_FILTER - 1]);
-	else if (row->bucket == BLOOM_SET_TYPE_BUCKET ||
-			 slot->tts_isnull[BLOOM_SET_ROOM - 1])
+	if (!slot->tts_isnull[STORED_SET_FILTER - 1])
+		ReadFilter(table, row, slot->tts_values[STORED_SET_FILTER - 1]);
+	else if (row->bucket == STORED_SET_TYPE_BUCKET ||
+			 slot->tts_isnull[STORED_SET_ROOM - 1])
 		InvalidRow(table, row, "A column is null.");
 	else
-		ReadLane(table, row, slot->tts_values[BLOOM_SET_ROOM - 1]);
+		ReadLane(table, row, slot->tts_values[STORED_SET_ROOM - 1]);
 }
 
 /*
- * BloomSetFindRows
+ * StoredSetFindRows
  *		Begin to read the rows of a bucket, of slices from this one on, as the
  *		snapshot sees them.
  */
 void
-BloomSetFindRows(BloomSetTable *table, int32 bucket, TimestampTz oldest)
+StoredSetFindRows(StoredSetTable *table, int32 bucket, TimestampTz oldest)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
 	ScanKeyData keys[2];
@@ -630,11 +630,11 @@ BloomSetFindRows(BloomSetTable *table, int32 bucket, TimestampTz oldest)
 }
 
 /*
- * BloomSetNextRow
+ * StoredSetNextRow
  *		The next of these rows.  False: there are no more.
  */
 bool
-BloomSetNextRow(BloomSetTable *table, BloomSetRow *row)
+StoredSetNextRow(StoredSetTable *table, StoredSetRow *row)
 {
 	/* what the scan allocates, it keeps */
 	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
@@ -643,7 +643,7 @@ BloomSetNextRow(BloomSetTable *table, BloomSetRow *row)
 
 	MemoryContextSwitchTo(oldcontext);
 	if (found)
-		BloomSetReadRow(table, row);
+		StoredSetReadRow(table, row);
 	return found;
 }
 
@@ -677,12 +677,12 @@ IsLocked(HeapTupleHeader header)
 
 /* The version in the slot, which the dirty snapshot sees. */
 static void
-ReadVersion(BloomSetTable *table, BloomSetVersion *version)
+ReadVersion(StoredSetTable *table, StoredSetVersion *version)
 {
 	HeapTupleHeader header = ExecFetchSlotHeapTuple(table->slot, false,
 													NULL)->t_data;
 
-	BloomSetReadRow(table, &version->row);
+	StoredSetReadRow(table, &version->row);
 	version->tid = table->slot->tts_tid;
 	version->creator = table->dirty.xmin;
 	version->is_own = !TransactionIdIsValid(version->creator) &&
@@ -697,8 +697,8 @@ ReadVersion(BloomSetTable *table, BloomSetVersion *version)
 }
 
 /* The place of a hint. */
-static BloomSetHint *
-HintFor(const BloomSetTable *table, int32 bucket, TimestampTz slice)
+static StoredSetHint *
+HintFor(const StoredSetTable *table, int32 bucket, TimestampTz slice)
 {
 	uint32		hash = murmurhash32((uint32) bucket ^
 									murmurhash32((uint32) (slice ^ (slice >> 32))));
@@ -708,9 +708,9 @@ HintFor(const BloomSetTable *table, int32 bucket, TimestampTz slice)
 
 /* Read the version that a hint shows. */
 static bool
-ReadHinted(BloomSetTable *table, BloomSetVersion *version)
+ReadHinted(StoredSetTable *table, StoredSetVersion *version)
 {
-	BloomSetHint *hint = table->hint;
+	StoredSetHint *hint = table->hint;
 
 	if (!table_tuple_fetch_row_version(table->rel, &hint->tid, SnapshotSelf,
 									   table->slot))
@@ -725,7 +725,7 @@ ReadHinted(BloomSetTable *table, BloomSetVersion *version)
 
 /* Start to look for versions with these keys. */
 static void
-StartVersions(BloomSetTable *table)
+StartVersions(StoredSetTable *table)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
 
@@ -738,7 +738,7 @@ StartVersions(BloomSetTable *table)
  * slice, look for the lanes above it, and then for those below it.
  */
 static void
-LeaveOutHinted(BloomSetTable *table, bool below)
+LeaveOutHinted(StoredSetTable *table, bool below)
 {
 	if (table->set.params.keeps_all)
 	{
@@ -756,7 +756,7 @@ LeaveOutHinted(BloomSetTable *table, bool below)
 }
 
 /*
- * BloomSetFindVersions
+ * StoredSetFindVersions
  *		Begin to read the versions of the rows of a bucket, of slices in this
  *		range, that exist or may come to exist.
  *
@@ -767,8 +767,8 @@ LeaveOutHinted(BloomSetTable *table, bool below)
  * moved keys is rolled back while we read, we see them in their old place.
  */
 void
-BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
-					 TimestampTz before, TimestampTz current)
+StoredSetFindVersions(StoredSetTable *table, int32 bucket, TimestampTz from,
+					  TimestampTz before, TimestampTz current)
 {
 	ScanKeyInit(&table->keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
 				Int32GetDatum(bucket));
@@ -781,9 +781,9 @@ BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
 	table->merged = DT_NOEND;	/* no row is of that slice */
 	table->passed = false;
 	table->hint = NULL;
-	if (table->hints != NULL && bucket != BLOOM_SET_TYPE_BUCKET)
+	if (table->hints != NULL && bucket != STORED_SET_TYPE_BUCKET)
 	{
-		BloomSetHint *hint = HintFor(table, bucket, current);
+		StoredSetHint *hint = HintFor(table, bucket, current);
 
 		if (hint->transaction == BloomLocalTransaction() &&
 			hint->bucket == bucket && hint->slice == current)
@@ -796,7 +796,7 @@ BloomSetFindVersions(BloomSetTable *table, int32 bucket, TimestampTz from,
 
 /* Go to the next version by the index.  False: there is none. */
 static bool
-NextSlot(BloomSetTable *table)
+NextSlot(StoredSetTable *table)
 {
 	IndexScanDesc scan = table->versions;
 
@@ -835,11 +835,11 @@ NextSlot(BloomSetTable *table)
 }
 
 /*
- * BloomSetNextVersion
+ * StoredSetNextVersion
  *		The next of these versions.  False: there are no more.
  */
 bool
-BloomSetNextVersion(BloomSetTable *table, BloomSetVersion *version)
+StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *version)
 {
 	MemoryContext oldcontext;
 	bool		found;
@@ -876,16 +876,16 @@ BloomSetNextVersion(BloomSetTable *table, BloomSetVersion *version)
 }
 
 /*
- * BloomSetReadAgain
+ * StoredSetReadAgain
  *		Read a row that was read before.
  */
 void
-BloomSetReadAgain(BloomSetTable *table, ItemPointer tid, BloomSetRow *row)
+StoredSetReadAgain(StoredSetTable *table, ItemPointer tid, StoredSetRow *row)
 {
 	if (!table_tuple_fetch_row_version(table->rel, tid, SnapshotAny,
 									   table->slot))
 		elog(ERROR, "could not read a row of a Bloom set again");
-	BloomSetReadRow(table, row);
+	StoredSetReadRow(table, row);
 }
 
 /* ----------------------------------------------------------------
@@ -895,7 +895,7 @@ BloomSetReadAgain(BloomSetTable *table, ItemPointer tid, BloomSetRow *row)
 
 /* What a row lacks in size with this filter.  NULL: nothing. */
 static bytea *
-MakeRoom(const BloomSet *set, const Bloom *filter)
+MakeRoom(const StoredSet *set, const Bloom *filter)
 {
 	Size		full = BloomPrefixSize(filter) + set->params.bits / 8;
 	Size		size = VARSIZE(filter);
@@ -909,7 +909,7 @@ MakeRoom(const BloomSet *set, const Bloom *filter)
 }
 
 static bytea *
-MakeLane(const BloomSetRow *row)
+MakeLane(const StoredSetRow *row)
 {
 	int			nwords = Max(row->room, row->nhashes) + 1;
 	Size		size = VARHDRSZ + nwords * sizeof(uint64);
@@ -930,31 +930,31 @@ MakeLane(const BloomSetRow *row)
 
 /* Make a row in the output slot. */
 static void
-MakeRow(BloomSetTable *table, const BloomSetRow *row)
+MakeRow(StoredSetTable *table, const StoredSetRow *row)
 {
 	TupleTableSlot *slot = table->output;
 	bytea	   *room = NULL;
 
 	if (row->filter == NULL)
 		room = MakeLane(row);
-	else if (row->bucket != BLOOM_SET_TYPE_BUCKET)
+	else if (row->bucket != STORED_SET_TYPE_BUCKET)
 		room = MakeRoom(&table->set, row->filter);
 	ExecClearTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(table->rel);
-	slot->tts_values[BLOOM_SET_BUCKET - 1] = Int32GetDatum(row->bucket);
-	slot->tts_values[BLOOM_SET_LANE - 1] = Int32GetDatum(row->lane);
-	slot->tts_values[BLOOM_SET_SLICE - 1] = TimestampTzGetDatum(row->slice);
-	slot->tts_values[BLOOM_SET_FILTER - 1] = PointerGetDatum(row->filter);
-	slot->tts_values[BLOOM_SET_ROOM - 1] = PointerGetDatum(room);
-	memset(slot->tts_isnull, 0, BLOOM_SET_COLUMNS * sizeof(bool));
-	slot->tts_isnull[BLOOM_SET_FILTER - 1] = row->filter == NULL;
-	slot->tts_isnull[BLOOM_SET_ROOM - 1] = room == NULL;
+	slot->tts_values[STORED_SET_BUCKET - 1] = Int32GetDatum(row->bucket);
+	slot->tts_values[STORED_SET_LANE - 1] = Int32GetDatum(row->lane);
+	slot->tts_values[STORED_SET_SLICE - 1] = TimestampTzGetDatum(row->slice);
+	slot->tts_values[STORED_SET_FILTER - 1] = PointerGetDatum(row->filter);
+	slot->tts_values[STORED_SET_ROOM - 1] = PointerGetDatum(room);
+	memset(slot->tts_isnull, 0, STORED_SET_COLUMNS * sizeof(bool));
+	slot->tts_isnull[STORED_SET_FILTER - 1] = row->filter == NULL;
+	slot->tts_isnull[STORED_SET_ROOM - 1] = room == NULL;
 	ExecStoreVirtualTuple(slot);
 }
 
 /* Make entries for the row that was written last, in the index and its copies. */
 static void
-WriteIndexEntries(BloomSetTable *table, const BloomSetRow *row,
+WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row,
 				  IndexUniqueCheck check, bool same_key)
 {
 	Datum		values[3] = {Int32GetDatum(row->bucket),
@@ -977,12 +977,12 @@ WriteIndexEntries(BloomSetTable *table, const BloomSetRow *row,
 
 /* The row was written. */
 static void
-NoteWritten(BloomSetTable *table, const BloomSetRow *row)
+NoteWritten(StoredSetTable *table, const StoredSetRow *row)
 {
 	table->wrote = true;
-	if (table->hints != NULL && row->lane <= BLOOM_SET_FIRST_SHORT)
+	if (table->hints != NULL && row->lane <= STORED_SET_FIRST_SHORT)
 	{
-		BloomSetHint *hint = HintFor(table, row->bucket, row->slice);
+		StoredSetHint *hint = HintFor(table, row->bucket, row->slice);
 
 		hint->transaction = BloomLocalTransaction();
 		hint->bucket = row->bucket;
@@ -992,13 +992,13 @@ NoteWritten(BloomSetTable *table, const BloomSetRow *row)
 }
 
 /*
- * BloomSetInsertRow
+ * StoredSetInsertRow
  *		Insert a row that is not there.
  *
  * The check of the index protects it from what others insert by SQL.
  */
 void
-BloomSetInsertRow(BloomSetTable *table, const BloomSetRow *row)
+StoredSetInsertRow(StoredSetTable *table, const StoredSetRow *row)
 {
 	MakeRow(table, row);
 	table_tuple_insert(table->rel, table->output, GetCurrentCommandId(true), 0,
@@ -1035,14 +1035,14 @@ WasWritten(TM_Result result)
 }
 
 /*
- * BloomSetUpdateRow
+ * StoredSetUpdateRow
  *		Update the version of a row that has this address, and is free.
  *
  * The index need not check that the key is unique: the old version, which has
  * the same key, is still there.
  */
 void
-BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid, const BloomSetRow *row)
+StoredSetUpdateRow(StoredSetTable *table, ItemPointer tid, const StoredSetRow *row)
 {
 	TM_FailureData failure;
 	LockTupleMode lockmode;
@@ -1069,11 +1069,11 @@ BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid, const BloomSetRow *row)
 }
 
 /*
- * BloomSetDeleteRow
+ * StoredSetDeleteRow
  *		Delete the version that has this address.  False: somebody else did.
  */
 bool
-BloomSetDeleteRow(BloomSetTable *table, ItemPointer tid)
+StoredSetDeleteRow(StoredSetTable *table, ItemPointer tid)
 {
 	TM_FailureData failure;
 	bool		written;

@@ -17,28 +17,28 @@
 
 #include "set/define.h"
 
-typedef enum BloomSetUse
+typedef enum StoredSetUse
 {
-	BLOOM_SET_TEST,
-	BLOOM_SET_ADD,
-	BLOOM_SET_EXPIRE
-} BloomSetUse;
+	STORED_SET_TEST,
+	STORED_SET_ADD,
+	STORED_SET_EXPIRE
+} StoredSetUse;
 
 /* Where this transaction has written lanes (set/rows.c) */
-typedef struct BloomSetHint BloomSetHint;
+typedef struct StoredSetHint StoredSetHint;
 
 /* What the session remembers of a set (set/rows.c) */
-typedef struct BloomSetKnown BloomSetKnown;
+typedef struct StoredSetKnown StoredSetKnown;
 
 /* An open set */
-typedef struct BloomSetTable
+typedef struct StoredSetTable
 {
-	BloomSet	set;			/* a copy, which stays as it is */
+	StoredSet	set;			/* a copy, which stays as it is */
 	Relation	rel;
 	Relation	index;
-	BloomSetUse use;
+	StoredSetUse use;
 
-	/* from BloomSetBegin to BloomSetEnd */
+	/* from StoredSetBegin to StoredSetEnd */
 	MemoryContext context;		/* of the scans */
 	TupleTableSlot *slot;		/* the row that was read last */
 	Snapshot	snapshot;		/* NULL: a writer in READ COMMITTED */
@@ -48,9 +48,9 @@ typedef struct BloomSetTable
 	SnapshotData dirty;
 	IndexScanDesc versions;		/* with the dirty snapshot */
 	TupleTableSlot *output;
-	BloomSetKnown *known;		/* or NULL */
-	BloomSetHint *hints;		/* or NULL */
-	BloomSetHint *hint;			/* the one for this bucket, or NULL */
+	StoredSetKnown *known;		/* or NULL */
+	StoredSetHint *hints;		/* or NULL */
+	StoredSetHint *hint;		/* the one for this bucket, or NULL */
 	int32		hint_lane;
 	bool		hint_first;		/* it is to be read next */
 	bool		lanes_below;	/* those below its lane come later */
@@ -61,11 +61,11 @@ typedef struct BloomSetTable
 	bool		passed;			/* other versions of that row do not matter */
 	TimestampTz merged;			/* an open transaction has its filter */
 
-	uint64		words[BLOOM_SET_LONG_LANE + 1]; /* of the lane read last */
-} BloomSetTable;
+	uint64		words[STORED_SET_LONG_LANE + 1];	/* of the lane read last */
+} StoredSetTable;
 
 /* A row.  It is good until the next one is read. */
-typedef struct BloomSetRow
+typedef struct StoredSetRow
 {
 	int32		bucket;
 	int32		lane;
@@ -78,44 +78,45 @@ typedef struct BloomSetRow
 	int			ncommitted;		/* by others than who wrote this version */
 	int			room;			/* at least so many hashes find place */
 	bool		closed;			/* further keys are in the next generation */
-} BloomSetRow;
+} StoredSetRow;
 
 /* A version of a row */
-typedef struct BloomSetVersion
+typedef struct StoredSetVersion
 {
-	BloomSetRow row;
+	StoredSetRow row;
 	ItemPointerData tid;
 	TransactionId creator;		/* another open transaction, or invalid */
 	bool		is_newest;
 	bool		is_own;			/* this transaction wrote it */
-	bool		is_visible;		/* own, or committed before the snapshot, if any */
+	bool		is_visible;		/* own, or committed before the snapshot, if
+								 * any */
 	bool		is_free;		/* this transaction may write the next one */
-} BloomSetVersion;
+} StoredSetVersion;
 
-extern void BloomSetOpen(BloomSetTable *table, Oid relid, BloomSetUse use);
-extern void BloomSetClose(BloomSetTable *table);
-extern void BloomSetBegin(BloomSetTable *table);
-extern void BloomSetEnd(BloomSetTable *table);
-extern void BloomSetNewCommand(BloomSetTable *table);
-extern void BloomSetWaitFor(BloomSetTable *table, TransactionId other);
+extern void StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use);
+extern void StoredSetClose(StoredSetTable *table);
+extern void StoredSetBegin(StoredSetTable *table);
+extern void StoredSetEnd(StoredSetTable *table);
+extern void StoredSetNewCommand(StoredSetTable *table);
+extern void StoredSetWaitFor(StoredSetTable *table, TransactionId other);
 
-extern void BloomSetLock(BloomSetTable *table, int32 bucket);
-extern void BloomSetUnlock(BloomSetTable *table, int32 bucket);
+extern void StoredSetLock(StoredSetTable *table, int32 bucket);
+extern void StoredSetUnlock(StoredSetTable *table, int32 bucket);
 
-extern void BloomSetReadRow(BloomSetTable *table, BloomSetRow *row);
-extern void BloomSetFindRows(BloomSetTable *table, int32 bucket,
-							 TimestampTz oldest);
-extern bool BloomSetNextRow(BloomSetTable *table, BloomSetRow *row);
-extern void BloomSetFindVersions(BloomSetTable *table, int32 bucket,
-								 TimestampTz from, TimestampTz before,
-								 TimestampTz current);
-extern bool BloomSetNextVersion(BloomSetTable *table, BloomSetVersion *version);
-extern void BloomSetReadAgain(BloomSetTable *table, ItemPointer tid,
-							  BloomSetRow *row);
+extern void StoredSetReadRow(StoredSetTable *table, StoredSetRow *row);
+extern void StoredSetFindRows(StoredSetTable *table, int32 bucket,
+							  TimestampTz oldest);
+extern bool StoredSetNextRow(StoredSetTable *table, StoredSetRow *row);
+extern void StoredSetFindVersions(StoredSetTable *table, int32 bucket,
+								  TimestampTz from, TimestampTz before,
+								  TimestampTz current);
+extern bool StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *version);
+extern void StoredSetReadAgain(StoredSetTable *table, ItemPointer tid,
+							   StoredSetRow *row);
 
-extern void BloomSetInsertRow(BloomSetTable *table, const BloomSetRow *row);
-extern void BloomSetUpdateRow(BloomSetTable *table, ItemPointer tid,
-							  const BloomSetRow *row);
-extern bool BloomSetDeleteRow(BloomSetTable *table, ItemPointer tid);
+extern void StoredSetInsertRow(StoredSetTable *table, const StoredSetRow *row);
+extern void StoredSetUpdateRow(StoredSetTable *table, ItemPointer tid,
+							   const StoredSetRow *row);
+extern bool StoredSetDeleteRow(StoredSetTable *table, ItemPointer tid);
 
 #endif							/* SET_ROWS_H */

@@ -165,7 +165,7 @@ typedef struct CallSite
 	BloomHasher hasher;
 	bool		warned;
 	Oid			cached;			/* set, of a test */
-	BloomSetCache *cache;
+	StoredSetCache *cache;
 } CallSite;
 
 static CallSite *
@@ -189,20 +189,20 @@ GetCapacityArg(FunctionCallInfo fcinfo, int argno)
 {
 	double		capacity = PG_GETARG_FLOAT8(argno);
 
-	if (!(capacity >= 1 && capacity <= (double) BLOOM_SET_MAX_CAPACITY))
+	if (!(capacity >= 1 && capacity <= (double) STORED_SET_MAX_CAPACITY))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity %g is out of range", capacity),
 				 errdetail("capacity is a number of distinct keys, at least 1 and at most " INT64_FORMAT ".",
-						   BLOOM_SET_MAX_CAPACITY)));
+						   STORED_SET_MAX_CAPACITY)));
 	return (int64) ceil(capacity);
 }
 
 /* Parameters by the arguments of bloom_set_create. */
-static BloomSetParams
+static StoredSetParams
 GetParams(FunctionCallInfo fcinfo)
 {
-	BloomSetParams params = {0};
+	StoredSetParams params = {0};
 
 	BloomCheckNotNull(fcinfo, 2, "fp_prob");
 	BloomCheckNotNull(fcinfo, 4, "slices");
@@ -218,15 +218,15 @@ GetParams(FunctionCallInfo fcinfo)
 	params.fp_prob = PG_GETARG_FLOAT8(2);
 	params.keeps_all = PG_ARGISNULL(3);
 	params.slices = PG_GETARG_INT32(4);
-	if (params.slices < 1 || params.slices > BLOOM_SET_MAX_SLICES)
+	if (params.slices < 1 || params.slices > STORED_SET_MAX_SLICES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slices %d is out of range", params.slices),
 				 errdetail("slices must be between 1 and %d.",
-						   BLOOM_SET_MAX_SLICES)));
+						   STORED_SET_MAX_SLICES)));
 	if (!params.keeps_all)
 	{
-		params.keep = BloomSetKeep(PG_GETARG_INTERVAL_P(3));
+		params.keep = StoredSetKeep(PG_GETARG_INTERVAL_P(3));
 		if (params.keep < params.slices)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -238,13 +238,13 @@ GetParams(FunctionCallInfo fcinfo)
 
 	/* checks fp_prob as the caller wrote it */
 	(void) BloomShapeForCapacity(1, params.fp_prob, 0);
-	if (BloomSetSliceRate(&params) < BloomMinFpProb())
+	if (StoredSetSliceRate(&params) < BloomMinFpProb())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fp_prob %g is out of range for a set of %d slices",
 						params.fp_prob, params.slices),
 				 errdetail("Each of %d live time slices would need fp_prob %.3g; the smallest possible is %.3g.",
-						   params.slices + 1, BloomSetSliceRate(&params),
+						   params.slices + 1, StoredSetSliceRate(&params),
 						   BloomMinFpProb())));
 
 	if (!PG_ARGISNULL(7))
@@ -253,13 +253,13 @@ GetParams(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate a random seed")));
-	BloomSetSize(&params);
+	StoredSetSize(&params);
 	return params;
 }
 
 /* The table that a name stands for, with the schema in which to make it. */
 static RangeVar *
-GetNewTable(const text *name, Oid *schema)
+GetNewTable(const text * name, Oid *schema)
 {
 	char	   *raw = text_to_cstring(name);
 	List	   *names;
@@ -284,7 +284,7 @@ PG_FUNCTION_INFO_V1(bloom_set_create);
 Datum
 bloom_set_create(PG_FUNCTION_ARGS)
 {
-	BloomSetParams params;
+	StoredSetParams params;
 	RangeVar   *table;
 	Oid			schema;
 	const char *ours;
@@ -296,15 +296,15 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	relid = get_relname_relid(table->relname, schema);
 	if (OidIsValid(relid))
 	{
-		BloomSetCall call;
+		StoredSetCall call;
 
 		if (!PG_GETARG_BOOL(8))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_TABLE),
 					 errmsg("relation \"%s\" already exists", table->relname)));
 		/* an error, if it is no set */
-		BloomSetStart(&call, relid, BLOOM_SET_TEST, 0);
-		BloomSetFinish(&call);
+		StoredSetStart(&call, relid, STORED_SET_TEST, 0);
+		StoredSetFinish(&call);
 		ereport(NOTICE,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists, skipping",
@@ -326,8 +326,8 @@ bloom_set_create(PG_FUNCTION_ARGS)
 							 PG_GETARG_BOOL(6) ? " UNLOGGED" : "",
 							 quote_qualified_identifier(get_namespace_name(schema),
 														table->relname),
-							 ours, ours, BloomSetDefault(&params),
-							 BLOOM_SET_FILLFACTOR),
+							 ours, ours, StoredSetDefault(&params),
+							 STORED_SET_FILLFACTOR),
 					false, 0) != SPI_OK_UTILITY)
 		elog(ERROR, "could not create the table of a Bloom set");
 	SPI_finish();
@@ -349,14 +349,14 @@ bloom_set_create(PG_FUNCTION_ARGS)
 static bool
 AddKey(Oid relid, TimestampTz at, BloomHasher *hasher, Datum key, bool *warned)
 {
-	BloomSetCall call;
+	StoredSetCall call;
 	uint64		hash;
 
-	BloomSetStart(&call, relid, BLOOM_SET_ADD, at);
+	StoredSetStart(&call, relid, STORED_SET_ADD, at);
 	hash = BloomHashDatum(hasher, key, (uint64) call.table.set.params.seed);
-	BloomSetAdd(&call, &hasher->key_type, &hash, 1, warned);
-	BloomSetFinish(&call);
-	return call.keys[0].answer == BLOOM_SET_FRESH;
+	StoredSetAdd(&call, &hasher->key_type, &hash, 1, warned);
+	StoredSetFinish(&call);
+	return call.keys[0].answer == STORED_SET_FRESH;
 }
 
 /*
@@ -369,13 +369,13 @@ bloom_set_add(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	BloomSetCall call;
+	StoredSetCall call;
 	CallSite   *site;
 
 	if (PG_ARGISNULL(1))
 	{
-		BloomSetStart(&call, relid, BLOOM_SET_ADD, at);
-		BloomSetFinish(&call);
+		StoredSetStart(&call, relid, STORED_SET_ADD, at);
+		StoredSetFinish(&call);
 		PG_RETURN_NULL();
 	}
 	site = GetCallSite(fcinfo, false);
@@ -388,35 +388,35 @@ bloom_set_add(PG_FUNCTION_ARGS)
  * tests.  NULL, if the array is null.
  */
 static uint8 *
-AnswerAll(FunctionCallInfo fcinfo, BloomSetUse use, BloomArrayKeys *array)
+AnswerAll(FunctionCallInfo fcinfo, StoredSetUse use, BloomArrayKeys *array)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	BloomSetCall call;
+	StoredSetCall call;
 	BloomKeyType any = {0};
 	CallSite   *site;
 	uint8	   *answers;
 
-	BloomSetStart(&call, relid, use, at);
+	StoredSetStart(&call, relid, use, at);
 	if (PG_ARGISNULL(1))
 	{
-		BloomSetFinish(&call);
+		StoredSetFinish(&call);
 		return NULL;
 	}
 	site = GetCallSite(fcinfo, true);
 	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
 							BLOOM_HOLDER_SET, &any,
 							(uint64) call.table.set.params.seed, BLOOM_TO_ADD);
-	if (use == BLOOM_SET_ADD)
-		BloomSetAdd(&call, &array->key_type, array->hashes, array->nkeys,
-					&site->warned);
+	if (use == STORED_SET_ADD)
+		StoredSetAdd(&call, &array->key_type, array->hashes, array->nkeys,
+					 &site->warned);
 	else
-		BloomSetTest(&call, &array->key_type, array->hashes, array->nkeys);
-	BloomSetFinish(&call);
+		StoredSetTest(&call, &array->key_type, array->hashes, array->nkeys);
+	StoredSetFinish(&call);
 
 	/* an add has no answer for a repeat, which is not new */
 	answers = palloc(array->nkeys + 1);
-	memset(answers, BLOOM_SET_SEEN, array->nkeys);
+	memset(answers, STORED_SET_SEEN, array->nkeys);
 	for (uint64 i = 0; i < call.nkeys; i++)
 	{
 		BloomCheckInterrupts(i);
@@ -449,11 +449,11 @@ Datum
 bloom_set_add_all(PG_FUNCTION_ARGS)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_ADD, &array);
+	uint8	   *answers = AnswerAll(fcinfo, STORED_SET_ADD, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, BLOOM_SET_FRESH));
+	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, STORED_SET_FRESH));
 }
 
 /*
@@ -466,56 +466,56 @@ bloom_set_contains(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 2);
-	const BloomSet *set;
-	BloomSetCall call;
+	const StoredSet *set;
+	StoredSetCall call;
 	CallSite   *site;
 	uint64		hash;
 	bool		result;
 
 	if (PG_ARGISNULL(1))
 	{
-		BloomSetStart(&call, relid, BLOOM_SET_TEST, at);
-		BloomSetFinish(&call);
+		StoredSetStart(&call, relid, STORED_SET_TEST, at);
+		StoredSetFinish(&call);
 		PG_RETURN_NULL();
 	}
 	site = GetCallSite(fcinfo, false);
 	if (site->cache == NULL || site->cached != relid)
 	{
-		site->cache = BloomSetGetCache(fcinfo->flinfo->fn_mcxt, relid);
+		site->cache = StoredSetGetCache(fcinfo->flinfo->fn_mcxt, relid);
 		site->cached = relid;
 	}
 
-	set = BloomSetCached(site->cache, at);
+	set = StoredSetCached(site->cache, at);
 	if (set != NULL)
 	{
 		hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
 							  (uint64) set->params.seed);
-		PG_RETURN_BOOL(BloomSetTestCached(site->cache, hash,
-										  &site->hasher.key_type));
+		PG_RETURN_BOOL(StoredSetTestCached(site->cache, hash,
+										   &site->hasher.key_type));
 	}
 
-	BloomSetStart(&call, relid, BLOOM_SET_TEST, at);
+	StoredSetStart(&call, relid, STORED_SET_TEST, at);
 	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
 						  (uint64) call.table.set.params.seed);
-	result = BloomSetTestOne(&call, site->cache, hash, &site->hasher.key_type);
-	BloomSetFinish(&call);
+	result = StoredSetTestOne(&call, site->cache, hash, &site->hasher.key_type);
+	StoredSetFinish(&call);
 	PG_RETURN_BOOL(result);
 }
 
 /* Is one of the answers for an array decisive?  Null elements may be, too. */
 static Datum
-TestArray(FunctionCallInfo fcinfo, BloomSetAnswer decisive)
+TestArray(FunctionCallInfo fcinfo, StoredSetAnswer decisive)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
+	uint8	   *answers = AnswerAll(fcinfo, STORED_SET_TEST, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
 	if (memchr(answers, decisive, array.nkeys) != NULL)
-		PG_RETURN_BOOL(decisive == BLOOM_SET_SEEN);
+		PG_RETURN_BOOL(decisive == STORED_SET_SEEN);
 	if (array.has_nulls)
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(decisive != BLOOM_SET_SEEN);
+	PG_RETURN_BOOL(decisive != STORED_SET_SEEN);
 }
 
 /*
@@ -528,7 +528,7 @@ PG_FUNCTION_INFO_V1(bloom_set_contains_all);
 Datum
 bloom_set_contains_all(PG_FUNCTION_ARGS)
 {
-	return TestArray(fcinfo, BLOOM_SET_UNKNOWN);
+	return TestArray(fcinfo, STORED_SET_UNKNOWN);
 }
 
 /*
@@ -541,7 +541,7 @@ PG_FUNCTION_INFO_V1(bloom_set_contains_any);
 Datum
 bloom_set_contains_any(PG_FUNCTION_ARGS)
 {
-	return TestArray(fcinfo, BLOOM_SET_SEEN);
+	return TestArray(fcinfo, STORED_SET_SEEN);
 }
 
 /*
@@ -553,11 +553,11 @@ Datum
 bloom_set_missing(PG_FUNCTION_ARGS)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, BLOOM_SET_TEST, &array);
+	uint8	   *answers = AnswerAll(fcinfo, STORED_SET_TEST, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, BLOOM_SET_UNKNOWN));
+	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, STORED_SET_UNKNOWN));
 }
 
 /*
@@ -570,13 +570,13 @@ bloom_set_expire(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 1);
-	BloomSetCall call;
+	StoredSetCall call;
 	int64		nslices = 0;
 
-	BloomSetStart(&call, relid, BLOOM_SET_EXPIRE, at);
+	StoredSetStart(&call, relid, STORED_SET_EXPIRE, at);
 	if (!call.table.set.params.keeps_all)
-		nslices = BloomSetExpire(&call);
-	BloomSetFinish(&call);
+		nslices = StoredSetExpire(&call);
+	StoredSetFinish(&call);
 	PG_RETURN_INT64(nslices);
 }
 
@@ -588,12 +588,12 @@ PG_FUNCTION_INFO_V1(bloom_set_compact);
 Datum
 bloom_set_compact(PG_FUNCTION_ARGS)
 {
-	BloomSetCall call;
+	StoredSetCall call;
 	int64		nmoved;
 
-	BloomSetStart(&call, GetSetArg(fcinfo), BLOOM_SET_ADD, 0);
-	nmoved = BloomSetCompact(&call);
-	BloomSetFinish(&call);
+	StoredSetStart(&call, GetSetArg(fcinfo), STORED_SET_ADD, 0);
+	nmoved = StoredSetCompact(&call);
+	StoredSetFinish(&call);
 	PG_RETURN_INT64(nmoved);
 }
 
@@ -770,25 +770,25 @@ bloom_set_params(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 1);
-	BloomSetTable table;
-	const BloomSetParams *params = &table.set.params;
+	StoredSetTable table;
+	const StoredSetParams *params = &table.set.params;
 	Datum		values[10];
 	bool		nulls[10] = {false};
 
-	BloomSetOpen(&table, relid, BLOOM_SET_TEST);
+	StoredSetOpen(&table, relid, STORED_SET_TEST);
 	values[0] = Int64GetDatum(params->capacity);
 	values[1] = Float8GetDatum(params->fp_prob);
 	values[2] = MakeInterval(params->keep);
 	nulls[2] = params->keeps_all;
 	values[3] = MakeInterval(table.set.slice_length);
 	nulls[3] = params->keeps_all;
-	values[4] = Int64GetDatum(BloomSetSliceCapacity(params));
-	values[5] = Float8GetDatum(BloomSetSliceRate(params));
+	values[4] = Int64GetDatum(StoredSetSliceCapacity(params));
+	values[5] = Float8GetDatum(StoredSetSliceRate(params));
 	values[6] = Int32GetDatum(params->buckets);
-	values[7] = TimestampTzGetDatum(BloomSetOldestSlice(&table.set, at));
+	values[7] = TimestampTzGetDatum(StoredSetOldestSlice(&table.set, at));
 	values[8] = BoolGetDatum(params->grows);
 	values[9] = Int64GetDatum(params->seed);
-	BloomSetClose(&table);
+	StoredSetClose(&table);
 	return BloomReturnRow(fcinfo, values, nulls);
 }
 
@@ -813,7 +813,7 @@ CompareSlices(const void *a, const void *b)
 
 /* The rate of all generations of a slice together, where no key is. */
 static double
-RateOfSlice(const BloomSet *set, const SliceInfo *info)
+RateOfSlice(const StoredSet *set, const SliceInfo *info)
 {
 	double		right = 0;		/* logarithm */
 
@@ -824,7 +824,7 @@ RateOfSlice(const BloomSet *set, const SliceInfo *info)
 
 /* Read all rows of a set, and sum up by slices.  The result is the key type. */
 static const char *
-SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
+SumUpRows(StoredSetTable *table, TimestampTz oldest, HTAB *slices)
 {
 	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL,
 										 SO_NONE);
@@ -836,7 +836,7 @@ SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
 	{
-		BloomSetRow row;
+		StoredSetRow row;
 		SliceInfo  *info;
 		bool		found;
 		int			generation;
@@ -844,15 +844,15 @@ SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(scratch);
 		oldcontext = MemoryContextSwitchTo(scratch);
-		BloomSetReadRow(table, &row);
+		StoredSetReadRow(table, &row);
 		MemoryContextSwitchTo(oldcontext);
-		if (row.bucket == BLOOM_SET_TYPE_BUCKET && key_type == NULL)
+		if (row.bucket == STORED_SET_TYPE_BUCKET && key_type == NULL)
 		{
 			BloomKeyType type = BloomKeyTypeOf(row.filter);
 
 			key_type = pstrdup(BloomKeyTypeName(&type));
 		}
-		if (row.bucket == BLOOM_SET_TYPE_BUCKET || row.slice < oldest)
+		if (row.bucket == STORED_SET_TYPE_BUCKET || row.slice < oldest)
 			continue;
 
 		info = hash_search(slices, &row.slice, HASH_ENTER, &found);
@@ -861,7 +861,7 @@ SumUpRows(BloomSetTable *table, TimestampTz oldest, HTAB *slices)
 			memset(info, 0, sizeof(*info));
 			info->slice = row.slice;
 		}
-		generation = BloomSetGeneration(&table->set, row.bucket);
+		generation = StoredSetGeneration(&table->set, row.bucket);
 		info->generations = Max(info->generations, generation + 1);
 		if (row.filter == NULL)
 		{
@@ -913,8 +913,8 @@ bloom_set_info(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 1);
-	BloomSetTable table;
-	const BloomSet *set = &table.set;
+	StoredSetTable table;
+	const StoredSet *set = &table.set;
 	TupleDesc	tupdesc;
 	Tuplestorestate *store = MakeResult(fcinfo, &tupdesc);
 	HASHCTL		hashctl = {0};
@@ -935,10 +935,10 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	hashctl.hcxt = CurrentMemoryContext;
 	slices = hash_create("slices of a Bloom set", 16, &hashctl,
 						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	BloomSetOpen(&table, relid, BLOOM_SET_TEST);
-	BloomSetBegin(&table);
-	key_type = SumUpRows(&table, BloomSetOldestSlice(set, at), slices);
-	BloomSetEnd(&table);
+	StoredSetOpen(&table, relid, STORED_SET_TEST);
+	StoredSetBegin(&table);
+	key_type = SumUpRows(&table, StoredSetOldestSlice(set, at), slices);
+	StoredSetEnd(&table);
 
 	sorted = palloc((hash_get_num_entries(slices) + 1) * sizeof(SliceInfo *));
 	hash_seq_init(&status, slices);
@@ -965,8 +965,8 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	tuplestore_putvalues(store, tupdesc, values, nulls);
 
 	nulls[0] = false;
-	values[2] = Int64GetDatum(BloomSetSliceCapacity(&set->params));
-	values[3] = Float8GetDatum(BloomSetSliceRate(&set->params));
+	values[2] = Int64GetDatum(StoredSetSliceCapacity(&set->params));
+	values[3] = Float8GetDatum(StoredSetSliceRate(&set->params));
 	for (int i = 0; i < n && !set->params.keeps_all; i++)
 	{
 		values[0] = TimestampTzGetDatum(sorted[i]->slice);
@@ -976,6 +976,6 @@ bloom_set_info(PG_FUNCTION_ARGS)
 		values[8] = Int32GetDatum(sorted[i]->generations);
 		tuplestore_putvalues(store, tupdesc, values, nulls);
 	}
-	BloomSetClose(&table);
+	StoredSetClose(&table);
 	return (Datum) 0;
 }
