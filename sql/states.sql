@@ -166,3 +166,11 @@ CREATE TEMPORARY TABLE crafted AS SELECT pg_temp.crafted(300000) AS f;
 SELECT bloom_cardinality(f) AS keys, bloom_cardinality((bloom_insert(f, '{1,2}'::bigint[])).filter) AS inserted FROM crafted;
 SELECT bloom_cardinality(bloom_agg(i, f)) AS with_keys FROM crafted, generate_series(10, 19) AS i;
 SELECT bloom_cardinality(bloom_union_agg(f)) AS united FROM (SELECT f FROM crafted UNION ALL SELECT bloom_add(bloom_empty(400000000), 2) UNION ALL SELECT f FROM crafted) AS s;
+
+-- A state has no byte that is not its own: two of the same keys, made in
+-- different memory, are equal byte for byte.
+CREATE AGGREGATE pg_temp.state_of(int4, float8, float8) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom);
+CREATE AGGREGATE pg_temp.counting_state_of(int4, float8, float8) (SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom);
+SELECT n, (SELECT record_image_eq(ROW(pg_temp.state_of(i, 1000, 0.01)), ROW(pg_temp.state_of(0 + i, 1000, 0.01))) FROM generate_series(1, n) AS i) AS same,
+	   (SELECT record_image_eq(ROW(pg_temp.counting_state_of(i, 1000, 0.01)), ROW(pg_temp.counting_state_of(0 + i, 1000, 0.01))) FROM generate_series(1, n) AS i) AS counting
+FROM (VALUES (1), (2), (5), (20), (100), (600), (1000)) AS v (n);

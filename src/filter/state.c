@@ -191,6 +191,9 @@ BatchFor(const Bloom *like, uint64 nkeys)
 /*
  * A state of the shape and kind of another filter, with room for n keys, which
  * the caller fills in, or with bits, all zero.
+ *
+ * The batch is zero, too: a user's aggregate may store a state in a table, where
+ * no byte may be what happened to be in memory.
  */
 static Bloom *
 MakeState(const Bloom *like, BloomRepresentation form, uint64 nkeys,
@@ -207,10 +210,8 @@ MakeState(const Bloom *like, BloomRepresentation form, uint64 nkeys,
 	state->version = BLOOM_STATE;
 	state->representation = BloomKindOf(like) | form;
 	state->count = nkeys;
-	BloomStateTailOf(state)->waiting = 0;
+	memset(BatchOf(state), 0, (char *) state + size - (char *) BatchOf(state));
 	BloomStateTailOf(state)->batch = batch;
-	BloomStateTailOf(state)->is_owned = false;
-	BloomStateTailOf(state)->is_merged = false;
 	return state;
 }
 
@@ -358,6 +359,7 @@ static Bloom *
 ResizeBatch(Bloom *list, uint64 batch)
 {
 	BloomStateTail tail = *BloomStateTailOf(list);
+	Size		old_size = VARSIZE(list);
 	Size		size = SizeOf(list, ContentWords(list), batch);
 	Bloom	   *state;
 
@@ -367,8 +369,10 @@ ResizeBatch(Bloom *list, uint64 batch)
 	else
 	{
 		state = BloomAllocate(CurrentMemoryContext, size);
-		memcpy(state, list, Min(size, VARSIZE(list)));
+		memcpy(state, list, Min(size, old_size));
 	}
+	if (size > old_size)
+		memset((char *) state + old_size, 0, size - old_size);
 	SET_VARSIZE(state, size);
 	tail.batch = batch;
 	*BloomStateTailOf(state) = tail;
