@@ -350,7 +350,8 @@ END
         if [ ! -e "$work/pg$dir" ]; then
             mkdir -p "$work/pg${dir%/*}"
             ln -s "$dir" "$work/pg$dir"
-        elif [ ! "$work/pg$dir" -ef "$dir" ]; then
+        elif [ ! "$work/pg$dir" -ef "$dir" ] &&
+            [ "$dir" != "$("$pg_config" --pkglibdir)" ]; then
             # a real directory already, for the sake of pkglibdir in it
             find "$dir" -maxdepth 1 ! -type d -exec ln -s -t "$work/pg$dir" {} +
         fi
