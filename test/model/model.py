@@ -274,7 +274,8 @@ FUNCTION = re.compile(r'\b(_?(?:counting_)?bloom_\w+|best_params)\s*\(')
 SETTINGS = [
     f"statement_timeout = '{ANSWER_WITHIN}s'", 'client_min_messages = error', 'jit = off',
     "timezone = 'UTC'", "datestyle = 'ISO'", 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
-    'min_parallel_table_scan_size = 0', 'synchronous_commit = off',
+    'min_parallel_table_scan_size = 0', 'max_parallel_workers_per_gather = 0',
+    'max_parallel_maintenance_workers = 0', 'synchronous_commit = off',
 ]
 
 
@@ -357,12 +358,10 @@ FRAMES = [
     'ROWS BETWEEN 3 FOLLOWING AND 5 FOLLOWING', 'RANGE BETWEEN 3 PRECEDING AND 3 FOLLOWING',
 ]
 PLANS = [
-    ('max_parallel_workers_per_gather = 0', 'max_parallel_workers_per_gather = 2'),
     ("work_mem = '4MB'", "work_mem = '64kB'"),
     ('enable_hashagg = on', 'enable_hashagg = off'),
     ('enable_sort = on', 'enable_sort = off'),
     ('plan_cache_mode = auto', 'plan_cache_mode = force_generic_plan'),
-    ('force_parallel_mode = off', 'force_parallel_mode = on'),
 ]
 
 
@@ -468,8 +467,9 @@ class World:
     def numbers_of(self, kind, first, end, array):
         """The numbers of the keys in an array, in its order."""
         return [i for (i,) in self.run(
-            f'SELECT (SELECT min(id) FROM k_{kind.name} WHERE k = x AND id >= {first} AND id < {end}) '
-            f'FROM (SELECT row_number() OVER () AS n, x FROM (SELECT unnest({array}) AS x) AS u) AS u ORDER BY n')]
+            f'SELECT id FROM (SELECT row_number() OVER () AS n, x FROM (SELECT unnest({array}) AS x) AS u) AS u '
+            f'LEFT JOIN (SELECT k, min(id) AS id FROM {self.rows_of(kind, first, end)} GROUP BY k) AS r ON k = x '
+            'ORDER BY n')]
 
     # changing a filter
 
@@ -563,13 +563,18 @@ class World:
             kinds = [kind for kind in KINDS if kind.family == family]
             yield kinds[len(ids) % len(kinds)], ids
 
+    def filter_and_keys(self, a, kind):
+        """The filter of a slot, and the FROM for it and keys: by a join, or as a parameter, which workers get."""
+        if a % 2:
+            return f'(SELECT f FROM slot WHERE id = {a})', f'k_{kind.name} AS k'
+        return 's.f', f'slot AS s JOIN k_{kind.name} AS k ON s.id = {a}'
+
     def check_members(self, a, filter):
         """No false negatives: promise number one."""
         for kind, ids in self.kinds_in(filter):
             array = ','.join(map(str, sorted(ids)))
-            denied = self.value(
-                f"SELECT count(*) FROM slot AS s, k_{kind.name} AS k "
-                f"WHERE s.id = {a} AND k.id = ANY ('{{{array}}}') AND NOT s.f @> k.k")
+            f, source = self.filter_and_keys(a, kind)
+            denied = self.value(f"SELECT count(*) FROM {source} WHERE k.id = ANY ('{{{array}}}') AND NOT {f} @> k.k")
             self.check('members', denied == 0, denied, kind.name)
             self.checks['keys tested'] += len(ids)
 
@@ -579,8 +584,8 @@ class World:
         kind = next(self.kinds_in(filter))[0]
         if kind.size < UNIVERSE:
             return
-        passed = self.value(f'SELECT count(*) FROM slot AS s, k_{kind.name} AS k '
-                            f'WHERE s.id = {a} AND k.id >= {STRANGERS} AND s.f @> k.k')
+        f, source = self.filter_and_keys(a, kind)
+        passed = self.value(f'SELECT count(*) FROM {source} WHERE k.id >= {STRANGERS} AND {f} @> k.k')
         strangers = UNIVERSE - STRANGERS
         self.checks['strangers tested'] += strangers
         if form == 'keys':
@@ -1099,13 +1104,18 @@ def damage(world, a, b, c, d, e):
 
 
 @operation
+def workers(world, a, b, c, d, e):
+    """From now on parallel plans, or not.  Rarely: to start workers takes longer than most statements."""
+    name = 'debug_parallel_query' if world.server.connection.server_version >= 160000 else 'force_parallel_mode'
+    world.run(f'SET max_parallel_workers_per_gather = {2 if a % 6 >= 4 else 0}')
+    world.run(f'SET {name} = {"on" if a % 6 == 5 else "off"}')
+
+
+@operation
 def plan(world, a, b, c, d, e):
     """Other plans."""
     if a % 3 == 0:
-        setting = pick(PLANS, b)[c % 2]
-        if 'force_parallel_mode' in setting and world.server.connection.server_version >= 160000:
-            setting = setting.replace('force_parallel_mode', 'debug_parallel_query')
-        world.run(f'SET {setting}')
+        world.run(f'SET {pick(PLANS, b)[c % 2]}')
         return
     if a % 3 == 1:
         kind = pick(KINDS, b)
@@ -1166,9 +1176,9 @@ def hashes(world, a, b, c, d, e):
     same, contained, positions = world.run(f"""
         SELECT bloom_add_hashes({empty}, array_agg(bloom_hash(k, {seed})), {key_type})::bytea
                = bloom_add_all({empty}, array_agg(k))::bytea,
-               bool_and(bloom_contains_hash(bloom_add_all({empty}, {world.array_of(kind, first, end)}), bloom_hash(k, {seed}))),
-               bool_and((SELECT count(*) = 5 AND min(p) >= 0 AND max(p) < (bloom_info({empty})).bits
-                         FROM unnest(bloom_positions({empty}, k)) AS p))
+               bool_and(bloom_contains_hash((SELECT bloom_add_all({empty}, {world.array_of(kind, first, end)})), bloom_hash(k, {seed}))),
+               bool_and((SELECT count(*) = 5 AND min(p) >= 0 AND max(p) < (SELECT (bloom_info({empty})).bits)
+                         FROM unnest(bloom_positions((SELECT {empty}), k)) AS p))
         FROM {world.rows_of(kind, first, end)}""")[0]
     world.check('hashes', same in (True, None) and contained in (True, None), same, contained)
     world.check('positions', positions in (True, None), positions)
@@ -1641,7 +1651,7 @@ class Runner:
                 function(world, *arguments)
                 self.operations[function.__name__] += 1
             world.end()
-            self.programs += 1
+            self.programs += bool(names)    # hypothesis begins with an empty one
         except BaseException as error:
             if isinstance(error, (Wrong, psycopg2.Error)):
                 trace = traceback.format_exception(type(error), error, error.__traceback__, chain=False)
