@@ -52,7 +52,6 @@
 
 #include <math.h>
 
-#include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
@@ -103,18 +102,6 @@ _bloom_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(BloomToText(PG_GETARG_DATUM(0)));
 }
 
-/* The filter of the rest of a message. */
-static Datum
-Receive(StringInfo message, BloomKind kind)
-{
-	int			len = message->len - message->cursor;
-	Bloom	   *filter = BloomAllocate(CurrentMemoryContext, VARHDRSZ + len);
-
-	SET_VARSIZE(filter, VARHDRSZ + len);
-	memcpy(VARDATA(filter), pq_getmsgbytes(message, len), len);
-	return BloomFromBytes(filter, kind);
-}
-
 /*
  * _bloom_recv, _counting_bloom_recv
  *		Binary input functions.
@@ -123,14 +110,16 @@ PG_FUNCTION_INFO_V1(_bloom_recv);
 Datum
 _bloom_recv(PG_FUNCTION_ARGS)
 {
-	return Receive((StringInfo) PG_GETARG_POINTER(0), BLOOM_PLAIN);
+	return BloomFromBytes(DirectFunctionCall1(bytearecv, PG_GETARG_DATUM(0)),
+						  BLOOM_PLAIN);
 }
 
 PG_FUNCTION_INFO_V1(_counting_bloom_recv);
 Datum
 _counting_bloom_recv(PG_FUNCTION_ARGS)
 {
-	return Receive((StringInfo) PG_GETARG_POINTER(0), BLOOM_COUNTING);
+	return BloomFromBytes(DirectFunctionCall1(bytearecv, PG_GETARG_DATUM(0)),
+						  BLOOM_COUNTING);
 }
 
 /*
@@ -167,7 +156,7 @@ FromBytea(FunctionCallInfo fcinfo, BloomKind kind)
 
 	if (!BLOOM_STORED_AS_SENT || (bytea *) MAXALIGN(bytes) != bytes)
 		bytes = PG_GETARG_BYTEA_P_COPY(0);
-	return BloomFromBytes((Bloom *) bytes, kind);
+	return BloomFromBytes(PointerGetDatum(bytes), kind);
 }
 
 /*

@@ -128,12 +128,19 @@ BloomNextPosition(uint64 *a, uint64 bits)
 	return BloomMulHigh(BloomNextNumber(a), bits);
 }
 
-/* One bit, as 0 or 1. */
+/*
+ * What is at a position of an array of bits, which have a width of 1, or of
+ * counters, which have one of 4 (bits/counters.h).
+ */
 static inline unsigned int
-BloomGetBit(const uint8 *data, uint64 position)
+BloomGetPlace(const uint8 *data, uint64 position, int width)
 {
-	return (data[position >> 3] >> (position & 7)) & 1;
+	uint64		bit = position * width;
+
+	return data[bit >> 3] >> (bit & 7) & ((1 << width) - 1);
 }
+
+#define BloomGetBit(data, position)	BloomGetPlace(data, position, 1)
 
 /*
  * Filters from this size on are beyond the second-level cache, where a miss
@@ -145,47 +152,52 @@ BloomGetBit(const uint8 *data, uint64 position)
 #define BLOOM_FAR_LOADS	16
 
 /*
- * Are all bits of the key set?  False means that the key was never added.
+ * Are all bits of the key set, or all its counters in use?  False means that
+ * the key was never added.
  *
  * The loads of four positions are issued together: an exit after each one
  * would make every cache miss wait for the branch before it.  In a large
  * filter, these are the loads of all positions.
  */
-static inline bool
-BloomTestBits(const uint8 *data, uint64 bits, int hashes, uint64 hash)
+static pg_attribute_always_inline bool
+BloomTestPlaces(const uint8 *data, int width, uint64 bits, int hashes,
+				uint64 hash)
 {
 	uint64		a = hash;
 
-	while (bits >= BLOOM_FAR_BITS && hashes > 0)
+	while (width == 1 && bits >= BLOOM_FAR_BITS && hashes > 0)
 	{
 		unsigned int all = 1;
 		int			n = Min(hashes, BLOOM_FAR_LOADS);
 
 		hashes -= n;
 		while (n-- > 0)
-			all &= BloomGetBit(data, BloomNextPosition(&a, bits));
+			all &= BloomGetPlace(data, BloomNextPosition(&a, bits), width) != 0;
 		if (all == 0)
 			return false;
 	}
 	for (; hashes >= 4; hashes -= 4)
 	{
-		unsigned int bit0 = BloomGetBit(data, BloomNextPosition(&a, bits));
-		unsigned int bit1 = BloomGetBit(data, BloomNextPosition(&a, bits));
-		unsigned int bit2 = BloomGetBit(data, BloomNextPosition(&a, bits));
-		unsigned int bit3 = BloomGetBit(data, BloomNextPosition(&a, bits));
+		bool		set0 = BloomGetPlace(data, BloomNextPosition(&a, bits), width) != 0;
+		bool		set1 = BloomGetPlace(data, BloomNextPosition(&a, bits), width) != 0;
+		bool		set2 = BloomGetPlace(data, BloomNextPosition(&a, bits), width) != 0;
+		bool		set3 = BloomGetPlace(data, BloomNextPosition(&a, bits), width) != 0;
 
-		if ((bit0 & bit1 & bit2 & bit3) == 0)
+		if ((set0 & set1 & set2 & set3) == 0)
 			return false;
 	}
 	for (; hashes > 0; hashes--)
 	{
-		if (BloomGetBit(data, BloomNextPosition(&a, bits)) == 0)
+		if (BloomGetPlace(data, BloomNextPosition(&a, bits), width) == 0)
 			return false;
 	}
 	return true;
 }
 
-/* Set the bits of the key, and say how many of them were not set before. */
+#define BloomTestBits(data, bits, hashes, hash) \
+	BloomTestPlaces(data, 1, bits, hashes, hash)
+
+/* Set the bits of the key, and return how many of them were not set before. */
 static inline int
 BloomSetBits(uint8 *data, uint64 bits, int hashes, uint64 hash)
 {
@@ -204,31 +216,15 @@ BloomSetBits(uint8 *data, uint64 bits, int hashes, uint64 hash)
 	return fresh;
 }
 
-/* Ask for the cache lines that BloomSetBits is going to write. */
+/* Ask for the cache lines that adding the key is going to write. */
 static inline void
-BloomPrefetchBits(const uint8 *data, uint64 bits, int hashes, uint64 hash)
+BloomPrefetch(const uint8 *data, int width, uint64 bits, int hashes,
+			  uint64 hash)
 {
 	uint64		a = hash;
 
 	while (hashes-- > 0)
-		BloomPrefetchWrite(&data[BloomNextPosition(&a, bits) >> 3]);
-}
-
-/* Set the bits of many keys, and return how many of them were not set before. */
-static inline uint64
-BloomSetBitsOfMany(uint8 *data, uint64 bits, int hashes,
-				   const uint64 *keys, uint64 nkeys)
-{
-	uint64		fresh = 0;
-
-	for (uint64 i = 0; i < nkeys; i++)
-	{
-		BloomCheckInterrupts(i);
-		if (i + BLOOM_PREFETCH_KEYS < nkeys)
-			BloomPrefetchBits(data, bits, hashes, keys[i + BLOOM_PREFETCH_KEYS]);
-		fresh += BloomSetBits(data, bits, hashes, keys[i]);
-	}
-	return fresh;
+		BloomPrefetchWrite(&data[BloomNextPosition(&a, bits) * width >> 3]);
 }
 
 #endif							/* BLOOM_BITS_H */

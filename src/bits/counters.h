@@ -40,11 +40,7 @@
 /* Of the 16 counters in a word, those with an even number */
 #define EVEN_COUNTERS		UINT64CONST(0x0f0f0f0f0f0f0f0f)
 
-static inline unsigned int
-BloomGetCounter(const uint8 *data, uint64 i)
-{
-	return (data[i >> 1] >> ((i & 1) * 4)) & 15;
-}
+#define BloomGetCounter(data, i)	BloomGetPlace(data, i, 4)
 
 static inline void
 BloomPutCounter(uint8 *data, uint64 i, unsigned int value)
@@ -54,18 +50,13 @@ BloomPutCounter(uint8 *data, uint64 i, unsigned int value)
 	data[i >> 1] = (uint8) ((data[i >> 1] & ~(15 << shift)) | value << shift);
 }
 
-/* The sum of two counts. */
+/* A count with so many more or, if that is negative and it suffices, less. */
 static inline unsigned int
-BloomCountSum(unsigned int a, unsigned int b)
+BloomCountAfter(unsigned int count, int change)
 {
-	return Min(a + b, BLOOM_MAX_COUNT);
-}
-
-/* The difference of two counts, the first of which suffices. */
-static inline unsigned int
-BloomCountDifference(unsigned int a, unsigned int b)
-{
-	return a == BLOOM_MAX_COUNT ? a : a - b;
+	if (change < 0 && count == BLOOM_MAX_COUNT)
+		return count;
+	return Min((int) count + change, BLOOM_MAX_COUNT);
 }
 
 /* ----------------------------------------------------------------
@@ -73,33 +64,9 @@ BloomCountDifference(unsigned int a, unsigned int b)
  * ----------------------------------------------------------------
  */
 
-/*
- * Are all counters of the key in use?  False means that the key is not there.
- *
- * The loads of four positions are issued together, as in BloomTestBits.
- */
-static inline bool
-BloomTestCounters(const uint8 *data, uint64 bits, int hashes, uint64 hash)
-{
-	uint64		a = hash;
-
-	for (; hashes >= 4; hashes -= 4)
-	{
-		unsigned int count0 = BloomGetCounter(data, BloomNextPosition(&a, bits));
-		unsigned int count1 = BloomGetCounter(data, BloomNextPosition(&a, bits));
-		unsigned int count2 = BloomGetCounter(data, BloomNextPosition(&a, bits));
-		unsigned int count3 = BloomGetCounter(data, BloomNextPosition(&a, bits));
-
-		if ((count0 == 0) | (count1 == 0) | (count2 == 0) | (count3 == 0))
-			return false;
-	}
-	for (; hashes > 0; hashes--)
-	{
-		if (BloomGetCounter(data, BloomNextPosition(&a, bits)) == 0)
-			return false;
-	}
-	return true;
-}
+/* Are all counters of the key in use?  False means that it is not there. */
+#define BloomTestCounters(data, bits, hashes, hash) \
+	BloomTestPlaces(data, 4, bits, hashes, hash)
 
 /* The smallest counter of the key. */
 static inline unsigned int
@@ -118,73 +85,30 @@ BloomSmallestCounter(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 }
 
 /*
- * Add the key so many times, and say how many counters were 0 before.
+ * Add the key so many times or, if that is negative, remove it, which its
+ * smallest counter allows; and keep the number of counters in use.
  *
  * All counters are read before the first is written.  So a position that the
  * key has twice gets the same new count twice.
  */
-static inline int
-BloomCountersAdd(uint8 *data, uint64 bits, int hashes, uint64 hash,
-				 unsigned int times)
-{
-	uint32		position[BLOOM_MAX_HASHES];
-	uint8		count[BLOOM_MAX_HASHES];
-	uint64		a = hash;
-	int			fresh = 0;
-
-	for (int i = 0; i < hashes; i++)
-	{
-		position[i] = (uint32) BloomNextPosition(&a, bits);
-		count[i] = BloomCountSum(BloomGetCounter(data, position[i]), times);
-	}
-	for (int i = 0; i < hashes; i++)
-	{
-		fresh += BloomGetCounter(data, position[i]) == 0;
-		BloomPutCounter(data, position[i], count[i]);
-	}
-	return fresh;
-}
-
-/*
- * Remove the key so many times, and add to "emptied" the number of counters
- * that became 0.
- *
- * False, and nothing is changed: a counter does not suffice.
- */
-static inline bool
-BloomCountersRemove(uint8 *data, uint64 bits, int hashes, uint64 hash,
-					unsigned int times, uint64 *emptied)
-{
-	uint32		position[BLOOM_MAX_HASHES];
-	uint8		count[BLOOM_MAX_HASHES];
-	uint64		a = hash;
-
-	for (int i = 0; i < hashes; i++)
-	{
-		unsigned int old;
-
-		position[i] = (uint32) BloomNextPosition(&a, bits);
-		old = BloomGetCounter(data, position[i]);
-		if (old < times)
-			return false;
-		count[i] = BloomCountDifference(old, times);
-	}
-	for (int i = 0; i < hashes; i++)
-	{
-		*emptied += count[i] == 0 && BloomGetCounter(data, position[i]) != 0;
-		BloomPutCounter(data, position[i], count[i]);
-	}
-	return true;
-}
-
-/* Ask for the cache lines that BloomCountersAdd is going to write. */
 static inline void
-BloomPrefetchCounters(const uint8 *data, uint64 bits, int hashes, uint64 hash)
+BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
+					int times, uint64 *in_use)
 {
+	uint32		position[BLOOM_MAX_HASHES];
+	uint8		count[BLOOM_MAX_HASHES];
 	uint64		a = hash;
 
-	while (hashes-- > 0)
-		BloomPrefetchWrite(&data[BloomNextPosition(&a, bits) >> 1]);
+	for (int i = 0; i < hashes; i++)
+	{
+		position[i] = (uint32) BloomNextPosition(&a, bits);
+		count[i] = BloomCountAfter(BloomGetCounter(data, position[i]), times);
+	}
+	for (int i = 0; i < hashes; i++)
+	{
+		*in_use += (count[i] != 0) - (BloomGetCounter(data, position[i]) != 0);
+		BloomPutCounter(data, position[i], count[i]);
+	}
 }
 
 /* ----------------------------------------------------------------

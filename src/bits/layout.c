@@ -47,14 +47,7 @@ BloomCountContent(const Bloom *filter)
 		}
 		return count;
 	}
-	for (uint64 i = 0; i < filter->words; i += BLOOM_STEPS_PER_CHECK)
-	{
-		uint64		n = Min(filter->words - i, BLOOM_STEPS_PER_CHECK);
-
-		CHECK_FOR_INTERRUPTS();
-		count += pg_popcount((const char *) (words + i), (int) (n * sizeof(uint64)));
-	}
-	return count;
+	return pg_popcount((const char *) words, (int) BloomBitBytes(filter));
 }
 
 /*
@@ -95,39 +88,26 @@ SwapHeader(Bloom *header)
 	header->count = BloomLittleEndian64(header->count);
 }
 
-#ifdef WORDS_BIGENDIAN
 static void
-SwapKeys(uint8 *keys, uint64 nkeys)
+SwapKeys(Bloom *filter)
 {
-	for (uint64 i = 0; i < nkeys; i++, keys += sizeof(uint64))
-	{
-		uint64		key;
+	uint64	   *keys = BloomKeyData(filter);
 
-		memcpy(&key, keys, sizeof(key));
-		key = BloomLittleEndian64(key);
-		memcpy(keys, &key, sizeof(key));
-	}
+	for (uint64 i = 0; i < filter->count && BloomIsKeys(filter); i++)
+		keys[i] = BloomLittleEndian64(keys[i]);
 }
-#else
-#define SwapKeys(keys, nkeys)	((void) 0)
-#endif
 
 /*
- * BloomWriteBytes
- *		The bytes that leave the server: all but the varlena header.
+ * BloomTurnIntoBytes
+ *		Make the bytes that leave the server of a filter, in its place.
  */
 void
-BloomWriteBytes(const Bloom *filter, uint8 *out, size_t len)
+BloomTurnIntoBytes(Bloom *filter)
 {
-	Bloom		header = *filter;
-
-	SwapHeader(&header);
-	memcpy(out, (uint8 *) &header + BLOOM_VARLENA_SIZE, BLOOM_ENCODED_HEADER);
-	memcpy(out + BLOOM_ENCODED_HEADER, filter->data,
-		   len - BLOOM_ENCODED_HEADER);
-	if (BloomIsKeys(filter))
-		SwapKeys(out + BLOOM_ENCODED_HEADER + BloomTypeBytes(filter),
-				 filter->count);
+	if (BLOOM_STORED_AS_SENT)
+		return;
+	SwapKeys(filter);
+	SwapHeader(filter);
 }
 
 /* ----------------------------------------------------------------
@@ -301,41 +281,29 @@ BloomCheckContent(const Bloom *filter)
  */
 
 /*
- * BloomReadHeader
- *		Read and check the header of bytes from outside, and their number.
- */
-const char *
-BloomReadHeader(const uint8 *bytes, size_t len, Bloom *header)
-{
-	const char *wrong;
-
-	if (len < BLOOM_ENCODED_HEADER)
-		return "There are fewer bytes than a header has.";
-	header->vl_len_ = 0;
-	memcpy((uint8 *) header + BLOOM_VARLENA_SIZE, bytes, BLOOM_ENCODED_HEADER);
-	SwapHeader(header);
-	wrong = BloomCheckHeader(header);
-	if (wrong == NULL &&
-		len != BloomSizeByHeader(header) - BLOOM_VARLENA_SIZE)
-		wrong = "The number of bytes does not match the header.";
-	return wrong;
-}
-
-/*
- * BloomReadInPlace
- *		Make a filter of the bytes behind its varlena header, of which the
- *		header is right, and check the rest.
+ * BloomTurnIntoFilter
+ *		Make a filter of this kind of the bytes behind its varlena header, in
+ *		their place.  The size counts both.
  *
  * Where BLOOM_STORED_AS_SENT, nothing is written.
  */
 const char *
-BloomReadInPlace(Bloom *filter)
+BloomTurnIntoFilter(Bloom *bytes, size_t size, BloomKind kind)
 {
+	const char *wrong;
+
+	if (size < BLOOM_HEADER_SIZE)
+		return "There are fewer bytes than a header has.";
 	if (!BLOOM_STORED_AS_SENT)
-	{
-		SwapHeader(filter);
-		if (BloomIsKeys(filter))
-			SwapKeys((uint8 *) BloomKeyData(filter), filter->count);
-	}
-	return BloomCheckContent(filter);
+		SwapHeader(bytes);
+	wrong = BloomCheckHeader(bytes);
+	if (wrong != NULL)
+		return wrong;
+	if (size != BloomSizeByHeader(bytes))
+		return "The number of bytes does not match the header.";
+	if (BloomKindOf(bytes) != kind)
+		return kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
+	if (!BLOOM_STORED_AS_SENT)
+		SwapKeys(bytes);
+	return BloomCheckContent(bytes);
 }

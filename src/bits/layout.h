@@ -181,10 +181,8 @@ BloomSameKeyType(const BloomKeyType *a, const BloomKeyType *b)
 extern uint32 BloomNumberOfTypeName(const char *name, size_t len);
 extern uint64 BloomCountContent(const Bloom *filter);
 
-extern const char *BloomReadHeader(const uint8 *bytes, size_t len,
-								   Bloom *header);
-extern const char *BloomReadInPlace(Bloom *filter);
-extern void BloomWriteBytes(const Bloom *filter, uint8 *out, size_t len);
+extern const char *BloomTurnIntoFilter(Bloom *bytes, size_t size, BloomKind kind);
+extern void BloomTurnIntoBytes(Bloom *filter);
 
 extern size_t BloomSizeByHeader(const Bloom *header);
 extern const char *BloomCheckHeader(const Bloom *header);

@@ -90,16 +90,13 @@ BestHashes(int bits_per_key)
 }
 
 /*
- * The lowest rate that BLOOM_MAX_BITS_PER_KEY bits per key can reach.
+ * The lowest rate that BLOOM_MAX_BITS_PER_KEY bits per key can reach: the best
+ * number of hashes is 64 ln 2, which is 44.4.
  */
 double
 BloomMinFpProb(void)
 {
-	double		best = BestHashes(BLOOM_MAX_BITS_PER_KEY);
-	double		low = BloomRate(BLOOM_MAX_BITS_PER_KEY, (int) floor(best));
-	double		high = BloomRate(BLOOM_MAX_BITS_PER_KEY, (int) ceil(best));
-
-	return Min(low, high);
+	return BloomRate(BLOOM_MAX_BITS_PER_KEY, 44);
 }
 
 /*
@@ -158,7 +155,7 @@ BloomBestParams(double fp_prob, BloomParams *params)
 
 /*
  * The size in bits of a filter for this many keys: a whole number of 64-bit
- * words.  The caller has compared capacity with BloomMaxCapacity.
+ * words.  The caller has compared capacity with the largest that fits.
  */
 uint64
 BloomBitsForCapacity(uint64 capacity, int bits_per_key)
@@ -166,15 +163,6 @@ BloomBitsForCapacity(uint64 capacity, int bits_per_key)
 	uint64		words = (capacity * bits_per_key + 63) / 64;
 
 	return Max(words, 1) * 64;
-}
-
-/*
- * The largest capacity that fits into a filter.
- */
-uint64
-BloomMaxCapacity(int bits_per_key)
-{
-	return BLOOM_MAX_BITS / bits_per_key;
 }
 
 /*

@@ -43,7 +43,6 @@ extern double BloomRate(double bits_per_key, int hashes);
 extern double BloomMinFpProb(void);
 extern bool BloomBestParams(double fp_prob, BloomParams *params);
 extern uint64 BloomBitsForCapacity(uint64 capacity, int bits_per_key);
-extern uint64 BloomMaxCapacity(int bits_per_key);
 extern uint64 BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob);
 
 extern double BloomBlockedRate(double bits_per_key, int blocks, int hashes);

@@ -47,28 +47,6 @@ SortByInsertion(const uint64 *hashes, uint64 nhashes, uint64 *out)
 	}
 }
 
-/* The smallest and the largest of at least one hash. */
-static void
-FindRange(const uint64 *hashes, uint64 nhashes, uint64 *least, uint64 *most)
-{
-	uint64		low = hashes[0];
-	uint64		high = hashes[0];
-
-	for (uint64 start = 0; start < nhashes; start += BLOOM_STEPS_PER_CHECK)
-	{
-		uint64		end = Min(nhashes, start + BLOOM_STEPS_PER_CHECK);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint64 i = start; i < end; i++)
-		{
-			low = Min(low, hashes[i]);
-			high = Max(high, hashes[i]);
-		}
-	}
-	*least = low;
-	*most = high;
-}
-
 /*
  * BloomSort
  *		Sort hashes, with scratch memory of the same size.
@@ -80,8 +58,8 @@ void
 BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 {
 	uint32		ends[1 << DIGIT_BITS];
-	uint64		least;
-	uint64		most;
+	uint64		least = PG_UINT64_MAX;
+	uint64		most = 0;
 	uint64		start = 0;
 	uint32		total = 0;
 	uint32		largest = 0;
@@ -93,7 +71,12 @@ BloomSort(uint64 *hashes, uint64 *scratch, uint64 nhashes, bool into_scratch)
 		SortByInsertion(hashes, nhashes, into_scratch ? scratch : hashes);
 		return;
 	}
-	FindRange(hashes, nhashes, &least, &most);
+	for (uint64 i = 0; i < nhashes; i++)
+	{
+		BloomCheckInterrupts(i);
+		least = Min(least, hashes[i]);
+		most = Max(most, hashes[i]);
+	}
 	if (least == most)
 	{
 		if (into_scratch)

@@ -15,9 +15,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-
 #include "bits/bits.h"
 #include "bits/sort.h"
 #include "filter/setops.h"
@@ -87,40 +84,14 @@ BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
 		{
 			hashes[n] = from_a ? a.hashes[i] : b.hashes[j];
 			BloomPutCounter(counts, n,
-							BloomCountSum(from_a ? BloomGetCounter(a.counts, i) : 0,
-										  from_b ? BloomGetCounter(b.counts, j) : 0));
+							BloomCountAfter(from_a ? BloomGetCounter(a.counts, i) : 0,
+											from_b ? BloomGetCounter(b.counts, j) : 0));
 		}
 		i += from_a;
 		j += from_b;
 		n++;
 	}
 	return n;
-}
-
-/*
- * BloomCountersAddKeys
- *		Add keys to the counters of a filter in counters form, in place, and
- *		return how many of them were 0 before.
- */
-uint64
-BloomCountersAddKeys(Bloom *filter, BloomKeyList keys)
-{
-	uint8	   *counters = BloomCounterData(filter);
-	uint64		bits = BloomBits(filter);
-	int			hashes = filter->hashes;
-	uint64		fresh = 0;
-
-	for (uint64 i = 0; i < keys.nkeys; i++)
-	{
-		BloomCheckInterrupts(i);
-		if (i + BLOOM_PREFETCH_KEYS < keys.nkeys)
-			BloomPrefetchCounters(counters, bits, hashes,
-								  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
-		fresh += BloomCountersAdd(counters, bits, hashes, keys.hashes[i],
-								  keys.counts == NULL ? 1 :
-								  BloomGetCounter(keys.counts, i));
-	}
-	return fresh;
 }
 
 /* ----------------------------------------------------------------
@@ -139,46 +110,53 @@ ReportDifference(void)
 }
 
 /*
- * Subtract a list of keys from a filter in keys form.  A key that is removed
- * more often than it was added disappears, or is an error.
+ * The filter without a list of keys, each as often as it is counted, or as it
+ * is there; that is an error if it is less often.
  */
 static Bloom *
-SubtractKeys(const Bloom *filter, BloomKeyList removed, bool must_suffice)
+Subtract(const Bloom *filter, BloomKeyList removed, bool must_suffice)
 {
-	BloomKeyList keys = BloomKeysOf(filter);
 	Bloom	   *result = BloomCopy(filter);
 	uint64	   *hashes = BloomKeyData(result);
-	uint8	   *counts = palloc0(Max(BloomCountBytes(keys.nkeys), 1));
-	bool		suffices = true;
+	uint8	   *counts = BloomCountData(result);
 	uint64		n = 0;
-	uint64		j = 0;
 
-	for (uint64 i = 0; i < keys.nkeys; i++)
+	for (uint64 i = 0; i < removed.nkeys; i++)
 	{
-		unsigned int count = BloomGetCounter(keys.counts, i);
+		uint64		hash = removed.hashes[i];
+		int			times = BloomGetCounter(removed.counts, i);
+		int			count = BloomCountOfKey(result, hash);
 
 		BloomCheckInterrupts(i);
-		for (; j < removed.nkeys && removed.hashes[j] < keys.hashes[i]; j++)
-			suffices = false;
-		if (j < removed.nkeys && removed.hashes[j] == keys.hashes[i])
-		{
-			unsigned int wanted = BloomGetCounter(removed.counts, j++);
+		if (must_suffice && count < times)
+			ReportDifference();
+		times = Min(times, count);
+		if (BloomIsBits(result))
+			BloomCountersChange(BloomCounterData(result), BloomBits(result),
+								result->hashes, hash, -times, &result->count);
+		else if (times > 0)
+			BloomPutCounter(counts, BloomFindKey(hashes, filter->count, hash) - hashes,
+							BloomCountAfter(count, -times));
+	}
 
-			suffices &= count >= wanted;
-			count = BloomCountDifference(count, Min(count, wanted));
-		}
-		if (count > 0)
+	if (BloomIsKeys(result))
+	{
+		/* drop those that are not there any more */
+		for (uint64 i = 0; i < filter->count; i++)
 		{
-			hashes[n] = keys.hashes[i];
+			unsigned int count = BloomGetCounter(counts, i);
+
+			BloomCheckInterrupts(i);
+			BloomPutCounter(counts, i, 0);
+			if (count == 0)
+				continue;
+			hashes[n] = hashes[i];
 			BloomPutCounter(counts, n++, count);
 		}
+		memmove(hashes + n, counts, BloomCountBytes(n));
+		result->count = n;
 	}
-	if (must_suffice && (!suffices || j < removed.nkeys))
-		ReportDifference();
-	result->count = n;
-	memcpy(BloomCountData(result), counts, BloomCountBytes(n));
-	BloomSetCount(result, n);
-	pfree(counts);
+	BloomSetCount(result, result->count);
 	return result;
 }
 
@@ -192,8 +170,6 @@ const Bloom *
 BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 {
 	uint64		present = 0;
-	uint64		emptied = 0;
-	Bloom	   *result;
 
 	for (uint64 i = 0; i < nhashes; i++)
 	{
@@ -203,27 +179,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 	}
 	if (present == 0)
 		return filter;
-
-	if (BloomIsKeys(filter))
-	{
-		BloomKeyList removed = BloomCountHashes(hashes, present);
-
-		result = SubtractKeys(filter, removed, false);
-		pfree(unconstify(uint8 *, removed.counts));
-		return result;
-	}
-
-	result = BloomCopy(filter);
-	for (uint64 i = 0; i < present; i++)
-	{
-		BloomCheckInterrupts(i);
-
-		/* false, if those before it have removed it: it is absent now */
-		(void) BloomCountersRemove(BloomCounterData(result), BloomBits(result),
-								   result->hashes, hashes[i], 1, &emptied);
-	}
-	BloomSetCount(result, filter->count - emptied);
-	return result;
+	return Subtract(filter, BloomCountHashes(hashes, present), false);
 }
 
 /*
@@ -261,7 +217,6 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 	const uint64 *from;
 	uint64	   *to;
 	uint64		missing = 0;
-	uint64		emptied = 0;
 
 	BloomCheckCombinable(a, b);
 	if (b->count == 0)
@@ -270,24 +225,7 @@ BloomCountingDifference(const Bloom *a, const Bloom *b)
 		ReportDifference();
 
 	if (BloomIsKeys(b))
-	{
-		BloomKeyList removed = BloomKeysOf(b);
-
-		if (BloomIsKeys(a))
-			return SubtractKeys(a, removed, true);
-		result = BloomCopy(a);
-		for (uint64 i = 0; i < removed.nkeys; i++)
-		{
-			BloomCheckInterrupts(i);
-			if (!BloomCountersRemove(BloomCounterData(result), BloomBits(a),
-									 a->hashes, removed.hashes[i],
-									 BloomGetCounter(removed.counts, i),
-									 &emptied))
-				ReportDifference();
-		}
-		BloomSetCount(result, a->count - emptied);
-		return result;
-	}
+		return Subtract(a, BloomKeysOf(b), true);
 
 	result = BloomToBits(a);
 	from = BloomKeyData(b);

@@ -269,28 +269,6 @@ BloomSetCount(Bloom *filter, uint64 count)
 	AssertCheckBloom(filter);
 }
 
-/*
- * BloomDecode
- *		Make a filter of untrusted bytes, in place.
- *
- * The bytes stand where a filter has them, behind the varlena header.  They are
- * checked in full.  The result is what is wrong, as a sentence, or NULL.  Where BLOOM_STORED_AS_SENT, nothing is
- * written.
- */
-const char *
-BloomDecode(Bloom *filter, BloomKind kind)
-{
-	Bloom		header;
-	const char *wrong = BloomReadHeader((const uint8 *) VARDATA(filter),
-										VARSIZE(filter) - VARHDRSZ, &header);
-
-	if (wrong != NULL)
-		return wrong;
-	if (BloomKindOf(&header) != kind)
-		return kind == BLOOM_PLAIN ? "It is a counting_bloom." : "It is a bloom.";
-	return BloomReadInPlace(filter);
-}
-
 #ifdef USE_ASSERT_CHECKING
 /*
  * AssertCheckBloom

@@ -64,10 +64,8 @@ extern Bloom *BloomMakeLike(const Bloom *like,
 extern Bloom *BloomCopy(const Bloom *filter);
 extern void BloomSetCount(Bloom *filter, uint64 count);
 
-extern const char *BloomDecode(Bloom *filter, BloomKind kind);
-
 extern Datum BloomFromText(FunctionCallInfo fcinfo, BloomKind kind);
-extern Datum BloomFromBytes(Bloom *filter, BloomKind kind);
+extern Datum BloomFromBytes(Datum bytes, BloomKind kind);
 extern char *BloomToText(Datum datum);
 extern bytea *BloomToBytea(Datum datum, bool copy);
 

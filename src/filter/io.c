@@ -18,38 +18,8 @@
 #include "filter/format.h"
 #include "filter/state.h"
 
-/*
- * The server counts base64 in int, which is too small for the largest filters
- * as a whole.  So we go through it in pieces: this many bytes make so many
- * characters, without padding in between.
- */
-#define BASE64_PIECE_BYTES	(3 * 1024 * 1024)
+/* So many characters of base64 are read at once, without white space */
 #define BASE64_PIECE_CHARS	(4 * 1024 * 1024)
-
-static char *
-EncodeBase64(const uint8 *bytes, Size len)
-{
-	Size		nchars = (len + 2) / 3 * 4;
-	char	   *text = palloc(nchars + 1);
-	char	   *out = text;
-
-	while (len > 0)
-	{
-		int			piece = (int) Min(len, BASE64_PIECE_BYTES);
-		int			n = BloomBase64Encode(bytes, piece, out,
-										  (int) Min(text + nchars - out,
-													BASE64_PIECE_CHARS));
-
-		if (n < 0)
-			elog(ERROR, "could not encode base64");
-		bytes += piece;
-		len -= piece;
-		out += n;
-		CHECK_FOR_INTERRUPTS();
-	}
-	*out = '\0';
-	return text;
-}
 
 /*
  * The bytes of base64, behind room for a varlena header, or NULL if the text is
@@ -126,7 +96,7 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 	const char *wrong = "It is not base64.";
 
 	if (filter != NULL)
-		wrong = BloomDecode(filter, kind);
+		wrong = BloomTurnIntoFilter(filter, VARSIZE(filter), kind);
 	if (wrong != NULL)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -160,20 +130,25 @@ char *
 BloomToText(Datum datum)
 {
 	const bytea *bytes = BloomToBytea(datum, false);
+	int			len = (int) (VARSIZE(bytes) - VARHDRSZ);
+	int			nchars = (len + 2) / 3 * 4;
+	char	   *text = palloc(nchars + 1);
 
-	return EncodeBase64((const uint8 *) VARDATA(bytes),
-						VARSIZE(bytes) - VARHDRSZ);
+	(void) BloomBase64Encode((const uint8 *) VARDATA(bytes), len, text, nchars);
+	text[nchars] = '\0';
+	return text;
 }
 
 /*
  * BloomFromBytes
- *		The filter of these bytes, whose memory it takes: binary input, and the
+ *		The filter of a bytea, whose memory it takes: binary input, and the
  *		cast from bytea.
  */
 Datum
-BloomFromBytes(Bloom *filter, BloomKind kind)
+BloomFromBytes(Datum bytes, BloomKind kind)
 {
-	const char *wrong = BloomDecode(filter, kind);
+	Bloom	   *filter = (Bloom *) DatumGetPointer(bytes);
+	const char *wrong = BloomTurnIntoFilter(filter, VARSIZE(filter), kind);
 
 	if (wrong != NULL)
 		ereport(ERROR,
@@ -182,7 +157,7 @@ BloomFromBytes(Bloom *filter, BloomKind kind)
 						BloomKindName(kind)),
 				 errdetail("%s", wrong),
 				 errhint("The bytes of a filter are those that the cast to bytea returns.")));
-	return PointerGetDatum(filter);
+	return bytes;
 }
 
 /*
@@ -195,14 +170,12 @@ BloomFromBytes(Bloom *filter, BloomKind kind)
 bytea *
 BloomToBytea(Datum datum, bool copy)
 {
-	const Bloom *filter = FetchToSend(datum);
-	Size		size = VARSIZE(filter);
-	bytea	   *bytes;
+	Bloom	   *bytes = unconstify(Bloom *, FetchToSend(datum));
 
-	if (BLOOM_STORED_AS_SENT && !copy)
-		return (bytea *) unconstify(Bloom *, filter);
-	bytes = palloc(size);
-	SET_VARSIZE(bytes, size);
-	BloomWriteBytes(filter, (uint8 *) VARDATA(bytes), size - VARHDRSZ);
-	return bytes;
+	if (copy || !BLOOM_STORED_AS_SENT)
+	{
+		bytes = BloomCopy(bytes);
+		BloomTurnIntoBytes(bytes);
+	}
+	return (bytea *) bytes;
 }

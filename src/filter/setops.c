@@ -113,10 +113,26 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 void
 BloomAddToArray(Bloom *filter, BloomKeyList keys)
 {
-	filter->count += BloomKindOf(filter) == BLOOM_COUNTING ?
-		BloomCountersAddKeys(filter, keys) :
-		BloomSetBitsOfMany(BloomBitData(filter), BloomBits(filter),
-						   filter->hashes, keys.hashes, keys.nkeys);
+	bool		is_counting = BloomKindOf(filter) == BLOOM_COUNTING;
+	uint8	   *data = BloomBitData(filter);
+	uint64		bits = BloomBits(filter);
+	int			hashes = filter->hashes;
+	uint64		count = filter->count;
+
+	for (uint64 i = 0; i < keys.nkeys; i++)
+	{
+		BloomCheckInterrupts(i);
+		if (i + BLOOM_PREFETCH_KEYS < keys.nkeys)
+			BloomPrefetch(data, is_counting ? 4 : 1, bits, hashes,
+						  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
+		if (is_counting)
+			BloomCountersChange(data, bits, hashes, keys.hashes[i],
+								keys.counts == NULL ? 1 :
+								BloomGetCounter(keys.counts, i), &count);
+		else
+			count += BloomSetBits(data, bits, hashes, keys.hashes[i]);
+	}
+	filter->count = count;
 }
 
 /*

@@ -113,7 +113,6 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 extern BloomKeyList BloomCountHashes(uint64 *hashes, uint64 nhashes);
 extern uint64 BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
 									uint64 *hashes, uint8 *counts);
-extern uint64 BloomCountersAddKeys(Bloom *filter, BloomKeyList keys);
 
 extern const Bloom *BloomCountingRemove(const Bloom *filter, uint64 *hashes,
 										uint64 nhashes);

@@ -76,12 +76,11 @@
 BloomShape
 BloomShapeForCollecting(double fp_prob)
 {
-	BloomShape	shape = BloomShapeForCapacity(1, fp_prob, 0);
-	BloomParams params;
+	/* 64 keys have just 64 times their bits per key */
+	BloomShape	shape = BloomShapeForCapacity(64, fp_prob, 0);
 
-	(void) BloomBestParams(fp_prob, &params);
+	shape.capacity = BLOOM_MAX_BITS / (shape.bits / 64);
 	shape.bits = BLOOM_MAX_BITS;
-	shape.capacity = BloomMaxCapacity(params.bits_per_key);
 	return shape;
 }
 

@@ -76,11 +76,12 @@ static uint64
 digest_filter(Bloom *filter, size_t len)
 {
 	uint64		random = filter->seed;
-	uint8	   *again = malloc(len);
+	Bloom	   *again = malloc(len + BLOOM_VARLENA_SIZE);
 	uint64		sum;
 
-	BloomWriteBytes(filter, again, len);
-	sum = digest(again, len, 0);
+	memcpy(again, filter, len + BLOOM_VARLENA_SIZE);
+	BloomTurnIntoBytes(again);
+	sum = digest((uint8 *) again + BLOOM_VARLENA_SIZE, len, 0);
 	free(again);
 
 	if (filter->words > 0)
@@ -97,10 +98,13 @@ digest_filter(Bloom *filter, size_t len)
 			continue;
 		if (BloomKindOf(filter) == BLOOM_COUNTING)
 		{
+			uint64		before = filter->count;
+
 			sum = digest_number(BloomTestCounters(BloomCounterData(filter), BloomBits(filter),
 												  filter->hashes, hash), sum);
-			sum = digest_number(BloomCountersAdd(BloomCounterData(filter), BloomBits(filter),
-												   filter->hashes, hash, 1 + i % 3), sum);
+			BloomCountersChange(BloomCounterData(filter), BloomBits(filter),
+								filter->hashes, hash, 1 + i % 3, &filter->count);
+			sum = digest_number(filter->count - before, sum);
 		}
 		else
 		{
@@ -123,7 +127,6 @@ main(int argc, char **argv)
 		static uint8 bytes[100000];
 		const char *name = strrchr(argv[i], '/');
 		FILE	   *file = fopen(argv[i], "rb");
-		Bloom		header;
 		Bloom	   *filter;
 		size_t		len;
 		const char *wrong;
@@ -132,19 +135,15 @@ main(int argc, char **argv)
 			return 1;
 		len = fread(bytes, 1, sizeof(bytes), file);
 		fclose(file);
-		wrong = BloomReadHeader(bytes, len, &header);
+		filter = calloc(len + BLOOM_VARLENA_SIZE, 1);
+		memcpy((uint8 *) filter + BLOOM_VARLENA_SIZE, bytes, len);
+		wrong = BloomTurnIntoFilter(filter, len + BLOOM_VARLENA_SIZE, len < 2 ?
+									BLOOM_PLAIN : BloomKindOf(filter));
 		if (wrong == NULL)
-		{
-			filter = malloc(len + BLOOM_VARLENA_SIZE);
-			filter->vl_len_ = 0;
-			memcpy((uint8 *) filter + BLOOM_VARLENA_SIZE, bytes, len);
-			wrong = BloomReadInPlace(filter);
-			if (wrong == NULL)
-				printf("%s %016llx\n", name, (unsigned long long) digest_filter(filter, len));
-			free(filter);
-		}
-		if (wrong != NULL)
+			printf("%s %016llx\n", name, (unsigned long long) digest_filter(filter, len));
+		else
 			printf("%s %s\n", name, wrong);
+		free(filter);
 	}
 
 	/* sizes, which become part of filters */

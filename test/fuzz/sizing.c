@@ -47,7 +47,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(params.bits_per_key >= 1 && params.bits_per_key <= BLOOM_MAX_BITS_PER_KEY);
 		/* the published table has three digits */
 		must(params.fp_prob <= in.fp_prob * 1.0031);
-		if (in.capacity >= 1 && in.capacity <= BloomMaxCapacity(params.bits_per_key))
+		if (in.capacity >= 1 && in.capacity <= BLOOM_MAX_BITS / params.bits_per_key)
 		{
 			bits = BloomBitsForCapacity(in.capacity, params.bits_per_key);
 			must(bits >= BLOOM_MIN_BITS && bits <= BLOOM_MAX_BITS && bits % 64 == 0);

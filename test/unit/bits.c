@@ -139,12 +139,10 @@ test_set_and_test(void)
 	bool		found = true;
 	bool		fresh_right = true;
 	bool		exact = true;
-	bool		many_same = true;
 
 	for (int hashes = 1; hashes <= 64; hashes++)
 	{
 		uint8		data[320] = {0};
-		uint8		many[320] = {0};
 		uint64		bits = sizeof(data) * 8;
 		uint64		keys[100];
 		uint64		random = hashes;
@@ -170,13 +168,10 @@ test_set_and_test(void)
 				all_set &= BloomGetBit(data, BloomNextPosition(&a, bits));
 			exact &= BloomTestBits(data, bits, hashes, key) == all_set;
 		}
-		(void) BloomSetBitsOfMany(many, bits, hashes, keys, 100);
-		many_same &= memcmp(many, data, sizeof(data)) == 0;
 	}
 	ok(found, "keys that were set test as set");
 	ok(fresh_right, "BloomSetBits says how many bits were new");
 	ok(exact, "BloomTestBits is whether all positions are set, for 1 to 64 hashes");
-	ok(many_same, "BloomSetBitsOfMany is BloomSetBits of each");
 }
 
 int

@@ -67,7 +67,7 @@ test_largest(void)
 				if (!BloomBestParams(fp_prob, &params) ||
 					!BloomBestBlocked(fp_prob, &blocked))
 					abort();
-				nblocks = BloomBlocksForCapacity(BloomMaxCapacity(params.bits_per_key),
+				nblocks = BloomBlocksForCapacity(BLOOM_MAX_BITS / params.bits_per_key,
 											   blocked.bits_per_key);
 				fits &= (nblocks + 1) * (BLOOM_BLOCK_BITS / 8) < UINT64CONST(0x3fffffff);
 			}

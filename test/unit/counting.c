@@ -55,9 +55,9 @@ test_all_pairs(void)
 					differences &= result ==
 						(others | (uint64) difference << (4 * place));
 			}
-			sums &= BloomCountSum(a, b) == sum;
+			sums &= BloomCountAfter(a, b) == sum;
 			if (suffices)
-				differences &= BloomCountDifference(a, b) == difference;
+				differences &= BloomCountAfter(a, -(int) b) == difference;
 		}
 	}
 	ok(sums, "sums of all pairs, alone and in words");
@@ -119,23 +119,22 @@ test_repeated_positions(void)
 	for (int i = 0; i < 1000; i++)
 	{
 		uint64		hash = next_random(&random);
-		uint64		emptied = 0;
-		int			fresh;
-		int			in_use = 0;
+		uint64		in_use = 0;
+		uint64		sum = 0;
 
 		memset(counters, 0, 32);
-		fresh = BloomCountersAdd(counters, 64, 64, hash, 1);
+		BloomCountersChange(counters, 64, 64, hash, 1, &in_use);
 		for (int j = 0; j < 64; j++)
 		{
 			once &= BloomGetCounter(counters, j) <= 1;
-			in_use += BloomGetCounter(counters, j);
+			sum += BloomGetCounter(counters, j);
 		}
-		once &= fresh == in_use && fresh < 64;
-		(void) BloomCountersAdd(counters, 64, 64, hash, 4);
+		once &= in_use == sum && in_use < 64;
+		BloomCountersChange(counters, 64, 64, hash, 4, &in_use);
 		once &= BloomSmallestCounter(counters, 64, 64, hash) == 5;
-		undone &= !BloomCountersRemove(counters, 64, 64, hash, 6, &emptied);
-		undone &= BloomCountersRemove(counters, 64, 64, hash, 5, &emptied);
-		undone &= emptied == (uint64) fresh;
+		once &= in_use == sum;
+		BloomCountersChange(counters, 64, 64, hash, -5, &in_use);
+		undone &= in_use == 0;
 		for (int j = 0; j < 32; j++)
 			undone &= counters[j] == 0;
 	}
@@ -163,7 +162,7 @@ test_model(double bits_per_key, int hashes, double fp_prob)
 	uint64		bits = (uint64) (CAPACITY * bits_per_key + 63) / 64 * 64;
 	uint64		random = 20261121;
 	int			npresent = 0;
-	uint64		emptied = 0;
+	uint64		in_use = 0;
 	bool		all_found = true;
 	bool		count_right = true;
 	int			full = 0;
@@ -190,7 +189,7 @@ test_model(double bits_per_key, int hashes, double fp_prob)
 
 		if (add)
 		{
-			(void) BloomCountersAdd(counters, bits, hashes, hash, 1);
+			BloomCountersChange(counters, bits, hashes, hash, 1, &in_use);
 			if (count[key]++ == 0)
 			{
 				place[key] = npresent;
@@ -199,7 +198,8 @@ test_model(double bits_per_key, int hashes, double fp_prob)
 		}
 		else
 		{
-			all_found &= BloomCountersRemove(counters, bits, hashes, hash, 1, &emptied);
+			all_found &= BloomSmallestCounter(counters, bits, hashes, hash) > 0;
+			BloomCountersChange(counters, bits, hashes, hash, -1, &in_use);
 			if (--count[key] == 0)
 			{
 				int			last = present[--npresent];

@@ -78,7 +78,7 @@ test_capacity(void)
 
 	for (int bpk = 1; bpk <= BLOOM_MAX_BITS_PER_KEY; bpk++)
 	{
-		uint64		most = BloomMaxCapacity(bpk);
+		uint64		most = BLOOM_MAX_BITS / bpk;
 
 		for (uint64 n = 1; n < most; n = n * 3 + 1)
 		{
