@@ -105,6 +105,31 @@ typedef RangeType MultirangeType;
 #define TU_All				true
 #endif
 
+/* Write new data, of the same size, over that of a tuple */
+#include "access/heapam.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+static inline void
+BloomOverwriteTuple(Relation rel, HeapTuple tuple)
+{
+#if PG_VERSION_NUM >= 180000
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(&tuple->t_self));
+	HeapTupleData old = *tuple;
+
+	LockTuple(rel, &tuple->t_self, InplaceUpdateTupleLock);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	old.t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer),
+											   PageGetItemId(BufferGetPage(buffer),
+															 ItemPointerGetOffsetNumber(&tuple->t_self)));
+	heap_inplace_update_and_unlock(rel, &old, tuple, buffer);
+	ReleaseBuffer(buffer);
+#else
+	heap_inplace_update(rel, tuple);
+#endif
+}
+
 /* PostgreSQL 18 moved the keys of GROUP BY into the range table */
 #if PG_VERSION_NUM >= 180000
 #define BloomGroupKeys(rte)		((rte)->groupexprs)

@@ -406,8 +406,7 @@ StoredSetTest(StoredSetCall *call, const BloomKeyType *key_type,
 typedef struct Lane
 {
 	StoredSetRow row;			/* with hashes of its own */
-	ItemPointerData tid;		/* invalid: it is new */
-	bool		is_own;
+	StoredSetPlace place;
 	bool		changed;
 } Lane;
 
@@ -425,7 +424,7 @@ typedef struct Bucket
 	bool		has_filter;
 	bool		filter_is_free;
 	bool		filter_is_full;
-	ItemPointerData filter;
+	StoredSetPlace filter;
 	double		nkeys;			/* of the filter */
 	int			nyoung;			/* of the lanes */
 	int			nmergeable;
@@ -451,8 +450,9 @@ AddLane(Bucket *bucket, const StoredSetRow *row)
 	lane->row = *row;
 	lane->row.hashes = hashes;
 	memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
-	ItemPointerSetInvalid(&lane->tid);
-	lane->is_own = lane->changed = false;
+	memset(&lane->place, 0, sizeof(lane->place));
+	ItemPointerSetInvalid(&lane->place.tid);
+	lane->changed = false;
 	return lane;
 }
 
@@ -564,7 +564,7 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 			bucket->nkeys = Max(bucket->nkeys, BloomCardinality(row->filter));
 			bucket->filter_is_free |= version.is_free;
 			if (version.is_free)
-				bucket->filter = version.tid;
+				bucket->filter = version.place;
 			bucket->filter_is_full |= IsClosed(set, generation, row);
 			continue;
 		}
@@ -574,10 +574,9 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 		{
 			Lane	   *lane = AddLane(bucket, row);
 
-			lane->tid = version.tid;
-			lane->is_own = version.is_own;
+			lane->place = version.place;
 			/* what another transaction has written is committed by now */
-			if (!version.is_own)
+			if (!version.place.is_own)
 				lane->row.ncommitted = row->nhashes;
 			bucket->nmergeable += lane->row.ncommitted;
 		}
@@ -658,7 +657,7 @@ DeleteRows(StoredSetCall *call, int32 bucket, TimestampTz from,
 	StoredSetFindVersions(&call->table, bucket, from, before, DT_NOEND);
 	while (StoredSetNextVersion(&call->table, &version))
 		deleted |= version.is_free &&
-			StoredSetDeleteRow(&call->table, &version.tid);
+			StoredSetDeleteRow(&call->table, &version.place);
 	return deleted;
 }
 
@@ -700,7 +699,7 @@ Merge(StoredSetCall *call, Bucket *bucket, int least)
 		return;
 	hashes = palloc(bucket->nmergeable * sizeof(uint64));
 	if (bucket->has_filter)
-		StoredSetReadAgain(&call->table, &bucket->filter, &row);
+		StoredSetReadAgain(&call->table, &bucket->filter.tid, &row);
 	else
 	{
 		BloomShape	shape = StoredSetShape(set, bucket->generation);
@@ -786,7 +785,10 @@ PutIntoLane(StoredSetCall *call, Lane *lane, const uint64 *hashes, int n,
 	row->nhashes += n - ncommitted;
 	if (IsShort(lane))
 		/* many versions in a transaction find no place in the page anyway */
-		row->room = call->table.hints == NULL ? STORED_SET_SHORT_LANE : 0;
+		row->room = call->table.hints == NULL || call->table.same_command ?
+			STORED_SET_SHORT_LANE : 0;
+	else if (call->table.same_command)
+		row->room = STORED_SET_LONG_LANE;
 	else
 		/* without the word at the end */
 		row->room = Max(row->room, (row->nhashes | 15));
@@ -846,7 +848,7 @@ PutIntoLanes(StoredSetCall *call, Bucket *bucket, const uint64 *hashes, int n)
 			continue;
 		if (bucket->lanes[i].row.nhashes + n <= STORED_SET_SHORT_LANE)
 			value = 1 + bucket->lanes[i].row.nhashes;
-		if (bucket->lanes[i].is_own)
+		if (bucket->lanes[i].place.is_own)
 			value += 2 * STORED_SET_SHORT_LANE;
 		if (value > best)
 		{
@@ -876,12 +878,12 @@ WriteLanes(StoredSetCall *call, Bucket *bucket)
 
 		if (!lane->changed)
 			continue;
-		if (!ItemPointerIsValid(&lane->tid))
+		if (!ItemPointerIsValid(&lane->place.tid))
 			StoredSetInsertRow(&call->table, &lane->row);
 		else if (lane->row.nhashes > 0 || lane->row.closed)
-			StoredSetUpdateRow(&call->table, &lane->tid, &lane->row);
+			StoredSetUpdateRow(&call->table, &lane->place, &lane->row);
 		else
-			(void) StoredSetDeleteRow(&call->table, &lane->tid);
+			(void) StoredSetDeleteRow(&call->table, &lane->place);
 		lane->changed = false;
 	}
 }
@@ -1024,11 +1026,9 @@ AddToFirstBucket(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 			if (keys[i].answer == STORED_SET_PENDING)
 				keys[i].answer = STORED_SET_UNKNOWN;
 		}
+		/* if not, there were more than MAX_NEW_KEYS, or none is left */
 		if (TransactionIdIsValid(other))
 			StoredSetWaitFor(&call->table, other);
-		else
-			/* there were more than MAX_NEW_KEYS, or none is left */
-			StoredSetNewCommand(&call->table);
 	}
 }
 

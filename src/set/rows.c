@@ -113,6 +113,7 @@ struct StoredSetKnown
 	bool		is_valid;		/* nothing has changed since we looked */
 	bool		is_complete;	/* we have looked */
 	LocalTransactionId last_writer;
+	CommandId	last_command;
 	StoredSet	set;
 	StoredSetHint *hints;		/* or NULL */
 	int			nleft;			/* pages from which rows have moved */
@@ -373,9 +374,6 @@ StoredSetBegin(StoredSetTable *table)
 	{
 		StoredSetKnown *known = FindKnown(table->set.relid);
 
-		/* what the caller's command has written can be updated */
-		CommandCounterIncrement();
-
 		/* only transactions that write more than once need hints */
 		if (known != NULL)
 		{
@@ -390,7 +388,10 @@ StoredSetBegin(StoredSetTable *table)
 			}
 			else if (known->nleft > 0)
 				ReuseSpace(table, known);
+			table->same_command = known->last_writer == transaction &&
+				known->last_command == GetCurrentCommandId(false);
 			known->last_writer = transaction;
+			known->last_command = GetCurrentCommandId(false);
 			table->known = known;
 		}
 		table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
@@ -425,19 +426,6 @@ StoredSetEnd(StoredSetTable *table)
 			PopActiveSnapshot();
 	}
 	ExecDropSingleTupleTableSlot(table->slot);
-	StoredSetNewCommand(table);
-}
-
-/*
- * StoredSetNewCommand
- *		What was written so far can be updated from here on.
- */
-void
-StoredSetNewCommand(StoredSetTable *table)
-{
-	if (table->wrote)
-		CommandCounterIncrement();
-	table->wrote = false;
 }
 
 /*
@@ -451,7 +439,6 @@ StoredSetWaitFor(StoredSetTable *table, TransactionId other)
 	ExecClearTuple(table->slot);
 	index_rescan(table->versions, NULL, 3, NULL, 0);
 	XactLockTableWait(other, NULL, NULL, XLTW_None);
-	StoredSetNewCommand(table);
 }
 
 /* ----------------------------------------------------------------
@@ -675,21 +662,41 @@ IsLocked(HeapTupleHeader header)
 		TransactionIdIsInProgress(locker);
 }
 
+/*
+ * May a version that this transaction has written be overwritten?
+ *
+ * Whoever sees it must see its keys, and no more.  No snapshot does yet, neither
+ * of others nor ours, if the current command has written it; and it goes with its
+ * keys if the current subtransaction has.  But logical decoding does not see what
+ * overwrites it.
+ */
+static bool
+CanBeOverwritten(const StoredSetTable *table, HeapTupleHeader header)
+{
+	return TransactionIdEquals(HeapTupleHeaderGetRawXmin(header),
+							   GetCurrentTransactionIdIfAny()) &&
+		HeapTupleHeaderGetCmin(header) == GetCurrentCommandId(false) &&
+		!RelationIsLogicallyLogged(table->rel);
+}
+
 /* The version in the slot, which the dirty snapshot sees. */
 static void
 ReadVersion(StoredSetTable *table, StoredSetVersion *version)
 {
-	HeapTupleHeader header = ExecFetchSlotHeapTuple(table->slot, false,
-													NULL)->t_data;
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(table->slot, false, NULL);
+	HeapTupleHeader header = tuple->t_data;
+	StoredSetPlace *place = &version->place;
 
 	StoredSetReadRow(table, &version->row);
-	version->tid = table->slot->tts_tid;
 	version->creator = table->dirty.xmin;
-	version->is_own = !TransactionIdIsValid(version->creator) &&
+	place->tid = table->slot->tts_tid;
+	place->is_own = !TransactionIdIsValid(version->creator) &&
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
+	place->length = place->is_own && CanBeOverwritten(table, header) ?
+		tuple->t_len : 0;
 	version->is_newest = IsNewest(header);
 	version->is_visible = !TransactionIdIsValid(version->creator) &&
-		(version->is_own || !IsolationUsesXactSnapshot() ||
+		(place->is_own || !IsolationUsesXactSnapshot() ||
 		 table_tuple_satisfies_snapshot(table->rel, table->slot,
 										table->snapshot));
 	version->is_free = version->is_newest && version->is_visible &&
@@ -717,7 +724,7 @@ ReadHinted(StoredSetTable *table, StoredSetVersion *version)
 		return false;
 	table->dirty.xmin = InvalidTransactionId;
 	ReadVersion(table, version);
-	return version->is_own && version->is_newest &&
+	return version->place.is_own && version->is_newest &&
 		version->row.filter == NULL &&
 		version->row.bucket == hint->bucket &&
 		version->row.slice == hint->slice;
@@ -1035,14 +1042,35 @@ WasWritten(TM_Result result)
 }
 
 /*
+ * Overwrite a version with the row in the output slot, if it has the same size.
+ */
+static bool
+Overwrite(StoredSetTable *table, const StoredSetPlace *place)
+{
+	HeapTuple	tuple = ExecCopySlotHeapTuple(table->output);
+	bool		fits = tuple->t_len == place->length;
+
+	if (fits)
+	{
+		tuple->t_self = place->tid;
+		BloomOverwriteTuple(table->rel, tuple);
+		table->output->tts_tid = place->tid;
+	}
+	heap_freetuple(tuple);
+	return fits;
+}
+
+/*
  * StoredSetUpdateRow
- *		Update the version of a row that has this address, and is free.
+ *		Write a row over the version that has this place, or write the next
+ *		version of that, which is free.
  *
  * The index need not check that the key is unique: the old version, which has
  * the same key, is still there.
  */
 void
-StoredSetUpdateRow(StoredSetTable *table, ItemPointer tid, const StoredSetRow *row)
+StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
+				   const StoredSetRow *row)
 {
 	TM_FailureData failure;
 	LockTupleMode lockmode;
@@ -1050,7 +1078,15 @@ StoredSetUpdateRow(StoredSetTable *table, ItemPointer tid, const StoredSetRow *r
 	TM_Result	result;
 
 	MakeRow(table, row);
-	result = table_tuple_update(table->rel, tid, table->output,
+	if (place->length != 0 && Overwrite(table, place))
+	{
+		NoteWritten(table, row);
+		return;
+	}
+	/* what the current command has written can be updated by the next one */
+	if (place->is_own)
+		CommandCounterIncrement();
+	result = table_tuple_update(table->rel, &place->tid, table->output,
 								GetCurrentCommandId(true), 0, SnapshotAny,
 								InvalidSnapshot, true, &failure, &lockmode,
 								&update_indexes);
@@ -1063,22 +1099,24 @@ StoredSetUpdateRow(StoredSetTable *table, ItemPointer tid, const StoredSetRow *r
 		WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
 		if (table->known != NULL && table->known->nleft < MAX_LEFT)
 			table->known->left[table->known->nleft++] =
-				ItemPointerGetBlockNumber(tid);
+				ItemPointerGetBlockNumber(&place->tid);
 	}
 	NoteWritten(table, row);
 }
 
 /*
  * StoredSetDeleteRow
- *		Delete the version that has this address.  False: somebody else did.
+ *		Delete the version that has this place.  False: somebody else did.
  */
 bool
-StoredSetDeleteRow(StoredSetTable *table, ItemPointer tid)
+StoredSetDeleteRow(StoredSetTable *table, StoredSetPlace *place)
 {
 	TM_FailureData failure;
 	bool		written;
 
-	written = WasWritten(table_tuple_delete(table->rel, tid,
+	if (place->is_own)
+		CommandCounterIncrement();
+	written = WasWritten(table_tuple_delete(table->rel, &place->tid,
 											GetCurrentCommandId(true), 0,
 											SnapshotAny, InvalidSnapshot, true,
 											&failure));

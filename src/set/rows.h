@@ -56,6 +56,7 @@ typedef struct StoredSetTable
 	bool		lanes_below;	/* those below its lane come later */
 	ScanKeyData keys[3];
 	bool		wrote;
+	bool		same_command;	/* as the last call that wrote */
 	int32		lane;			/* of the index entry that was read last */
 	TimestampTz slice;
 	bool		passed;			/* other versions of that row do not matter */
@@ -80,14 +81,21 @@ typedef struct StoredSetRow
 	bool		closed;			/* further keys are in the next generation */
 } StoredSetRow;
 
+/* Where a version of a row is.  The address is invalid, if it is not there yet */
+typedef struct StoredSetPlace
+{
+	ItemPointerData tid;
+	bool		is_own;			/* this transaction wrote it */
+	uint32		length;			/* if it can be overwritten, or 0 */
+} StoredSetPlace;
+
 /* A version of a row */
 typedef struct StoredSetVersion
 {
 	StoredSetRow row;
-	ItemPointerData tid;
+	StoredSetPlace place;
 	TransactionId creator;		/* another open transaction, or invalid */
 	bool		is_newest;
-	bool		is_own;			/* this transaction wrote it */
 	bool		is_visible;		/* own, or committed before the snapshot, if
 								 * any */
 	bool		is_free;		/* this transaction may write the next one */
@@ -97,7 +105,6 @@ extern void StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use);
 extern void StoredSetClose(StoredSetTable *table);
 extern void StoredSetBegin(StoredSetTable *table);
 extern void StoredSetEnd(StoredSetTable *table);
-extern void StoredSetNewCommand(StoredSetTable *table);
 extern void StoredSetWaitFor(StoredSetTable *table, TransactionId other);
 
 extern void StoredSetLock(StoredSetTable *table, int32 bucket);
@@ -115,8 +122,8 @@ extern void StoredSetReadAgain(StoredSetTable *table, ItemPointer tid,
 							   StoredSetRow *row);
 
 extern void StoredSetInsertRow(StoredSetTable *table, const StoredSetRow *row);
-extern void StoredSetUpdateRow(StoredSetTable *table, ItemPointer tid,
+extern void StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
 							   const StoredSetRow *row);
-extern bool StoredSetDeleteRow(StoredSetTable *table, ItemPointer tid);
+extern bool StoredSetDeleteRow(StoredSetTable *table, StoredSetPlace *place);
 
 #endif							/* SET_ROWS_H */
