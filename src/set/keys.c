@@ -513,8 +513,7 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 	bucket->number = number;
 	bucket->last_short = STORED_SET_FIRST_SHORT + 1;
 
-	StoredSetFindVersions(table, bucket->number, call->oldest, DT_NOEND,
-						  call->current);
+	StoredSetFindVersions(table, bucket->number, call->oldest, DT_NOEND);
 	while (StoredSetNextVersion(table, &version))
 	{
 		const StoredSetRow *row = &version.row;
@@ -606,7 +605,7 @@ FindKeyType(StoredSetCall *call, StoredSetRow *next)
 
 	next->lane = 0;
 	StoredSetFindVersions(&call->table, STORED_SET_TYPE_BUCKET, DT_NOBEGIN,
-						  DT_NOEND, DT_NOBEGIN);
+						  DT_NOEND);
 	while (!call->knows_type && StoredSetNextVersion(&call->table, &version))
 	{
 		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, version.row.filter,
@@ -627,20 +626,30 @@ static void
 EnsureKeyType(StoredSetCall *call)
 {
 	StoredSetRow row = {.bucket = STORED_SET_TYPE_BUCKET,.slice = DT_NOBEGIN};
+	StoredSetWriter *writer = call->table.writer;
+	bool		is_number = call->key_type->words == 0;
 
-	if (call->knows_type || FindKeyType(call, &row))
+	call->knows_type |= writer != NULL && is_number &&
+		writer->key_type == call->key_type->id;
+	if (call->knows_type)
 		return;
-	StoredSetLock(&call->table, STORED_SET_TYPE_BUCKET);
 	if (!FindKeyType(call, &row))
 	{
-		BloomShape	shape = BloomShapeExplicit(STORED_SET_TYPE_BITS, 1, 0);
+		StoredSetLock(&call->table, STORED_SET_TYPE_BUCKET);
+		if (!FindKeyType(call, &row))
+		{
+			BloomShape	shape = BloomShapeExplicit(STORED_SET_TYPE_BITS, 1, 0);
 
-		row.filter = BloomAddSorted(BloomMakeEmpty(&shape),
-									&call->keys[0].hash, 1, call->key_type);
-		StoredSetInsertRow(&call->table, &row);
-		call->knows_type = true;
+			row.filter = BloomAddSorted(BloomMakeEmpty(&shape),
+										&call->keys[0].hash, 1, call->key_type);
+			StoredSetInsertRow(&call->table, &row);
+			call->knows_type = true;
+		}
+		StoredSetUnlock(&call->table, STORED_SET_TYPE_BUCKET);
 	}
-	StoredSetUnlock(&call->table, STORED_SET_TYPE_BUCKET);
+	/* this command will have written, so no other has changed it meanwhile */
+	if (writer != NULL && is_number)
+		writer->key_type = call->key_type->id;
 }
 
 /*
@@ -654,7 +663,7 @@ DeleteRows(StoredSetCall *call, int32 bucket, TimestampTz from,
 	StoredSetVersion version;
 	bool		deleted = false;
 
-	StoredSetFindVersions(&call->table, bucket, from, before, DT_NOEND);
+	StoredSetFindVersions(&call->table, bucket, from, before);
 	while (StoredSetNextVersion(&call->table, &version))
 		deleted |= version.is_free &&
 			StoredSetDeleteRow(&call->table, &version.place);
@@ -785,7 +794,7 @@ PutIntoLane(StoredSetCall *call, Lane *lane, const uint64 *hashes, int n,
 	row->nhashes += n - ncommitted;
 	if (IsShort(lane))
 		/* many versions in a transaction find no place in the page anyway */
-		row->room = call->table.hints == NULL || call->table.same_command ?
+		row->room = !call->table.wrote_before || call->table.same_command ?
 			STORED_SET_SHORT_LANE : 0;
 	else if (call->table.same_command)
 		row->room = STORED_SET_LONG_LANE;

@@ -75,9 +75,6 @@
 /* Ours among the advisory locks; the server's functions take 1 and 2 */
 #define LOCK_CLASS	0xB100
 
-/* Hints are kept in a table of this size, in which newer ones displace older */
-#define NUM_HINTS	16384		/* a power of two */
-
 /* Pages that a session remembers to have moved rows from */
 #define MAX_LEFT	2048
 
@@ -91,31 +88,14 @@
 #define LANE_CLOSED			(UINT64CONST(1) << 62)
 #define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
 
-/*
- * Where this transaction has written lanes.
- *
- * Each add of a transaction leaves a version behind that nobody can remove yet.
- * To find the newest of them must not take as many steps as there are.  A hint
- * is used only if what is there is the newest version of the right row.
- */
-struct StoredSetHint
-{
-	LocalTransactionId transaction; /* which wrote it */
-	int32		bucket;
-	TimestampTz slice;
-	ItemPointerData tid;
-};
-
 /* What a session remembers of a set */
 struct StoredSetKnown
 {
 	Oid			relid;			/* hash key */
 	bool		is_valid;		/* nothing has changed since we looked */
 	bool		is_complete;	/* we have looked */
-	LocalTransactionId last_writer;
-	CommandId	last_command;
+	StoredSetWriter writer;
 	StoredSet	set;
-	StoredSetHint *hints;		/* or NULL */
 	int			nleft;			/* pages from which rows have moved */
 	BlockNumber left[MAX_LEFT];
 };
@@ -158,8 +138,6 @@ DropForgotten(void)
 	{
 		if (known->is_valid && known->is_complete)
 			continue;
-		if (known->hints != NULL)
-			pfree(known->hints);
 		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
 	}
 }
@@ -199,8 +177,7 @@ Learn(Relation rel)
 
 	DropForgotten();
 	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
-	known->last_writer = InvalidLocalTransactionId;
-	known->hints = NULL;
+	memset(&known->writer, 0, sizeof(known->writer));
 	known->nleft = 0;
 	known->is_complete = false;
 	do
@@ -358,6 +335,44 @@ ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
 }
 
 /*
+ * Find out what the session has written before.
+ *
+ * A command of our own begins with the first call of a statement, so that the
+ * statement itself cannot silently pass over rows that we have changed.
+ */
+static void
+BeginToWrite(StoredSetTable *table)
+{
+	StoredSetKnown *known = FindKnown(table->set.relid);
+	LocalTransactionId transaction = BloomLocalTransaction();
+	SubTransactionId subtransaction = GetCurrentSubTransactionId();
+	StoredSetWriter *writer;
+
+	/* it may have changed since StoredSetOpen */
+	if (known == NULL)
+	{
+		CommandCounterIncrement();
+		return;
+	}
+	writer = &known->writer;
+	table->known = known;
+	table->writer = writer;
+	table->wrote_before = writer->transaction == transaction;
+	table->same_command = table->wrote_before &&
+		writer->subtransaction == subtransaction &&
+		writer->command == GetCurrentCommandId(false);
+	if (table->same_command)
+		return;
+	if (!table->wrote_before && known->nleft > 0)
+		ReuseSpace(table, known);
+	CommandCounterIncrement();
+	writer->transaction = transaction;
+	writer->subtransaction = subtransaction;
+	writer->command = GetCurrentCommandId(false);
+	writer->key_type = 0;
+}
+
+/*
  * StoredSetBegin
  *		Begin to read, or to write.
  *
@@ -372,28 +387,7 @@ StoredSetBegin(StoredSetTable *table)
 	table->slot = table_slot_create(table->rel, NULL);
 	if (writes)
 	{
-		StoredSetKnown *known = FindKnown(table->set.relid);
-
-		/* only transactions that write more than once need hints */
-		if (known != NULL)
-		{
-			LocalTransactionId transaction = BloomLocalTransaction();
-
-			if (known->last_writer == transaction)
-			{
-				if (known->hints == NULL)
-					known->hints = MemoryContextAllocZero(CacheMemoryContext,
-														  NUM_HINTS * sizeof(StoredSetHint));
-				table->hints = known->hints;
-			}
-			else if (known->nleft > 0)
-				ReuseSpace(table, known);
-			table->same_command = known->last_writer == transaction &&
-				known->last_command == GetCurrentCommandId(false);
-			known->last_writer = transaction;
-			known->last_command = GetCurrentCommandId(false);
-			table->known = known;
-		}
+		BeginToWrite(table);
 		table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
 												 &TTSOpsVirtual);
 		InitDirtySnapshot(table->dirty);
@@ -665,16 +659,20 @@ IsLocked(HeapTupleHeader header)
 /*
  * May a version that this transaction has written be overwritten?
  *
- * Whoever sees it must see its keys, and no more.  No snapshot does yet, neither
- * of others nor ours, if the current command has written it; and it goes with its
- * keys if the current subtransaction has.  But logical decoding does not see what
- * overwrites it.
+ * Whoever sees a version must see what was written by then, and no more.  If
+ * the current command has made it, no snapshot shows it yet, neither of others
+ * nor ours; if the current subtransaction has, it goes with what is written over
+ * it.  But logical decoding would not see that.
+ *
+ * All lanes have the same nulls, so that the header can stay.  Filters differ.
  */
 static bool
-CanBeOverwritten(const StoredSetTable *table, HeapTupleHeader header)
+CanBeOverwritten(const StoredSetTable *table, const StoredSetRow *row,
+				 HeapTupleHeader header)
 {
-	return TransactionIdEquals(HeapTupleHeaderGetRawXmin(header),
-							   GetCurrentTransactionIdIfAny()) &&
+	return row->filter == NULL &&
+		TransactionIdEquals(HeapTupleHeaderGetRawXmin(header),
+							GetCurrentTransactionIdIfAny()) &&
 		HeapTupleHeaderGetCmin(header) == GetCurrentCommandId(false) &&
 		!RelationIsLogicallyLogged(table->rel);
 }
@@ -692,7 +690,7 @@ ReadVersion(StoredSetTable *table, StoredSetVersion *version)
 	place->tid = table->slot->tts_tid;
 	place->is_own = !TransactionIdIsValid(version->creator) &&
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
-	place->length = place->is_own && CanBeOverwritten(table, header) ?
+	place->length = place->is_own && CanBeOverwritten(table, &version->row, header) ?
 		tuple->t_len : 0;
 	version->is_newest = IsNewest(header);
 	version->is_visible = !TransactionIdIsValid(version->creator) &&
@@ -703,71 +701,10 @@ ReadVersion(StoredSetTable *table, StoredSetVersion *version)
 		!IsLocked(header);
 }
 
-/* The place of a hint. */
-static StoredSetHint *
-HintFor(const StoredSetTable *table, int32 bucket, TimestampTz slice)
-{
-	uint32		hash = murmurhash32((uint32) bucket ^
-									murmurhash32((uint32) (slice ^ (slice >> 32))));
-
-	return &table->hints[hash & (NUM_HINTS - 1)];
-}
-
-/* Read the version that a hint shows. */
-static bool
-ReadHinted(StoredSetTable *table, StoredSetVersion *version)
-{
-	StoredSetHint *hint = table->hint;
-
-	if (!table_tuple_fetch_row_version(table->rel, &hint->tid, SnapshotSelf,
-									   table->slot))
-		return false;
-	table->dirty.xmin = InvalidTransactionId;
-	ReadVersion(table, version);
-	return version->place.is_own && version->is_newest &&
-		version->row.filter == NULL &&
-		version->row.bucket == hint->bucket &&
-		version->row.slice == hint->slice;
-}
-
-/* Start to look for versions with these keys. */
-static void
-StartVersions(StoredSetTable *table)
-{
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-
-	index_rescan(table->versions, table->keys, 3, NULL, 0);
-	MemoryContextSwitchTo(oldcontext);
-}
-
-/*
- * Leave out the lane of a hint, with all its index entries: where there is one
- * slice, look for the lanes above it, and then for those below it.
- */
-static void
-LeaveOutHinted(StoredSetTable *table, bool below)
-{
-	if (table->set.params.keeps_all)
-	{
-		ScanKeyInit(&table->keys[1], 2, BTEqualStrategyNumber, F_TIMESTAMP_EQ,
-					TimestampTzGetDatum(DT_NOBEGIN));
-		if (below)
-			ScanKeyInit(&table->keys[2], 3, BTLessStrategyNumber, F_INT4LT,
-						Int32GetDatum(table->hint_lane));
-		else
-			ScanKeyInit(&table->keys[2], 3, BTGreaterStrategyNumber, F_INT4GT,
-						Int32GetDatum(table->hint_lane));
-		table->lanes_below = !below;
-	}
-	StartVersions(table);
-}
-
 /*
  * StoredSetFindVersions
  *		Begin to read the versions of the rows of a bucket, of slices in this
  *		range, that exist or may come to exist.
- *
- * The lanes of "current" are the ones that the caller may write.
  *
  * They come by descending lanes: the filter, long lanes, short lanes.  Keys
  * move only to rows that come before theirs.  So if a transaction that has
@@ -775,30 +712,22 @@ LeaveOutHinted(StoredSetTable *table, bool below)
  */
 void
 StoredSetFindVersions(StoredSetTable *table, int32 bucket, TimestampTz from,
-					  TimestampTz before, TimestampTz current)
+					  TimestampTz before)
 {
-	ScanKeyInit(&table->keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+	ScanKeyData keys[3];
+
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
 				Int32GetDatum(bucket));
-	ScanKeyInit(&table->keys[1], 2, BTGreaterEqualStrategyNumber,
+	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
 				F_TIMESTAMP_GE, TimestampTzGetDatum(from));
-	ScanKeyInit(&table->keys[2], 2, BTLessStrategyNumber,
+	ScanKeyInit(&keys[2], 2, BTLessStrategyNumber,
 				F_TIMESTAMP_LT, TimestampTzGetDatum(before));
-	table->lanes_below = false;
+	index_rescan(table->versions, keys, 3, NULL, 0);
 	table->lane = 1;			/* none has it */
 	table->merged = DT_NOEND;	/* no row is of that slice */
 	table->passed = false;
-	table->hint = NULL;
-	if (table->hints != NULL && bucket != STORED_SET_TYPE_BUCKET)
-	{
-		StoredSetHint *hint = HintFor(table, bucket, current);
-
-		if (hint->transaction == BloomLocalTransaction() &&
-			hint->bucket == bucket && hint->slice == current)
-			table->hint = hint;
-	}
-	table->hint_first = table->hint != NULL;
-	if (!table->hint_first)
-		StartVersions(table);
+	MemoryContextSwitchTo(oldcontext);
 }
 
 /* Go to the next version by the index.  False: there is none. */
@@ -816,12 +745,7 @@ NextSlot(StoredSetTable *table)
 			bool		isnull;
 
 			if (index_getnext_tid(scan, BackwardScanDirection) == NULL)
-			{
-				if (!table->lanes_below)
-					return false;
-				LeaveOutHinted(table, true);
-				continue;
-			}
+				return false;
 			slice = DatumGetTimestampTz(index_getattr(scan->xs_itup, 2,
 													  scan->xs_itupdesc, &isnull));
 			lane = DatumGetInt32(index_getattr(scan->xs_itup, 3,
@@ -830,8 +754,7 @@ NextSlot(StoredSetTable *table)
 			{
 				table->lane = lane;
 				table->slice = slice;
-				table->passed = table->hint != NULL &&
-					lane == table->hint_lane && slice == table->hint->slice;
+				table->passed = false;
 			}
 			if (table->passed)
 				continue;
@@ -851,18 +774,6 @@ StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *version)
 	MemoryContext oldcontext;
 	bool		found;
 
-	if (table->hint_first)
-	{
-		table->hint_first = false;
-		if (ReadHinted(table, version))
-		{
-			table->hint_lane = version->row.lane;
-			LeaveOutHinted(table, false);
-			return true;
-		}
-		table->hint = NULL;
-		StartVersions(table);
-	}
 	oldcontext = MemoryContextSwitchTo(table->context);
 	found = NextSlot(table);
 	MemoryContextSwitchTo(oldcontext);
@@ -982,22 +893,6 @@ WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row,
 	}
 }
 
-/* The row was written. */
-static void
-NoteWritten(StoredSetTable *table, const StoredSetRow *row)
-{
-	table->wrote = true;
-	if (table->hints != NULL && row->lane <= STORED_SET_FIRST_SHORT)
-	{
-		StoredSetHint *hint = HintFor(table, row->bucket, row->slice);
-
-		hint->transaction = BloomLocalTransaction();
-		hint->bucket = row->bucket;
-		hint->slice = row->slice;
-		hint->tid = table->output->tts_tid;
-	}
-}
-
 /*
  * StoredSetInsertRow
  *		Insert a row that is not there.
@@ -1011,7 +906,7 @@ StoredSetInsertRow(StoredSetTable *table, const StoredSetRow *row)
 	table_tuple_insert(table->rel, table->output, GetCurrentCommandId(true), 0,
 					   NULL);
 	WriteIndexEntries(table, row, UNIQUE_CHECK_YES, false);
-	NoteWritten(table, row);
+	table->wrote = true;
 }
 
 /*
@@ -1080,7 +975,7 @@ StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
 	MakeRow(table, row);
 	if (place->length != 0 && Overwrite(table, place))
 	{
-		NoteWritten(table, row);
+		table->wrote = true;
 		return;
 	}
 	/* what the current command has written can be updated by the next one */
@@ -1101,7 +996,7 @@ StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
 			table->known->left[table->known->nleft++] =
 				ItemPointerGetBlockNumber(&place->tid);
 	}
-	NoteWritten(table, row);
+	table->wrote = true;
 }
 
 /*

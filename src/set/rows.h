@@ -24,8 +24,15 @@ typedef enum StoredSetUse
 	STORED_SET_EXPIRE
 } StoredSetUse;
 
-/* Where this transaction has written lanes (set/rows.c) */
-typedef struct StoredSetHint StoredSetHint;
+/* The last call of the session that wrote to a set */
+typedef struct StoredSetWriter
+{
+	LocalTransactionId transaction;
+	SubTransactionId subtransaction;
+	CommandId	command;
+	uint32		key_type;		/* that the set has, if one number says it, or
+								 * 0 */
+} StoredSetWriter;
 
 /* What the session remembers of a set (set/rows.c) */
 typedef struct StoredSetKnown StoredSetKnown;
@@ -49,14 +56,10 @@ typedef struct StoredSetTable
 	IndexScanDesc versions;		/* with the dirty snapshot */
 	TupleTableSlot *output;
 	StoredSetKnown *known;		/* or NULL */
-	StoredSetHint *hints;		/* or NULL */
-	StoredSetHint *hint;		/* the one for this bucket, or NULL */
-	int32		hint_lane;
-	bool		hint_first;		/* it is to be read next */
-	bool		lanes_below;	/* those below its lane come later */
-	ScanKeyData keys[3];
+	StoredSetWriter *writer;	/* this one, from now on */
 	bool		wrote;
-	bool		same_command;	/* as the last call that wrote */
+	bool		wrote_before;	/* in this transaction */
+	bool		same_command;	/* has written before */
 	int32		lane;			/* of the index entry that was read last */
 	TimestampTz slice;
 	bool		passed;			/* other versions of that row do not matter */
@@ -115,8 +118,7 @@ extern void StoredSetFindRows(StoredSetTable *table, int32 bucket,
 							  TimestampTz oldest);
 extern bool StoredSetNextRow(StoredSetTable *table, StoredSetRow *row);
 extern void StoredSetFindVersions(StoredSetTable *table, int32 bucket,
-								  TimestampTz from, TimestampTz before,
-								  TimestampTz current);
+								  TimestampTz from, TimestampTz before);
 extern bool StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *version);
 extern void StoredSetReadAgain(StoredSetTable *table, ItemPointer tid,
 							   StoredSetRow *row);
