@@ -718,32 +718,26 @@ Merge(StoredSetCall *call, Bucket *bucket, int least)
 		row.filter = BloomMakeEmpty(&shape);
 	}
 
-	for (int i = 0, from = 0; i < bucket->nlanes;)
+	for (int i = 0, n = 0; i < bucket->nlanes; i++)
+	{
+		const StoredSetRow *lane = &bucket->lanes[i].row;
+
+		memcpy(hashes + n, lane->hashes, lane->ncommitted * sizeof(uint64));
+		n += lane->ncommitted;
+	}
+	while (nmerged < bucket->nmergeable)
 	{
 		uint64		left = limited ? StoredSetKeysLeft(row.filter) :
 		PG_UINT32_MAX;
-		int			n = 0;
+		int			n = (int) Min(left, (uint64) (bucket->nmergeable - nmerged));
 
-		if (left == 0)
-			break;
 		/* as many keys as it certainly takes */
-		for (; i < bucket->nlanes && left > 0; i++, from = 0)
-		{
-			const StoredSetRow *lane = &bucket->lanes[i].row;
-			int			some = (int) Min((uint64) (lane->ncommitted - from), left);
-
-			memcpy(hashes + n, lane->hashes + from, some * sizeof(uint64));
-			n += some;
-			left -= some;
-			from += some;
-			if (from < lane->ncommitted)
-				break;
-		}
+		if (n == 0)
+			break;
+		row.filter = BloomAddSorted(row.filter, hashes + nmerged,
+									BloomSortHashes(hashes + nmerged, n),
+									call->key_type);
 		nmerged += n;
-		if (n > 0)
-			row.filter = BloomAddSorted(row.filter, hashes,
-										BloomSortHashes(hashes, n),
-										call->key_type);
 	}
 	pfree(hashes);
 	if (bucket->has_filter)
@@ -1130,74 +1124,28 @@ StoredSetAdd(StoredSetCall *call, const BloomKeyType *key_type,
  * ----------------------------------------------------------------
  */
 
-/* A bucket in a slice */
-typedef struct Part
-{
-	TimestampTz slice;
-	int32		bucket;
-} Part;
-
-static int
-CompareParts(const void *a, const void *b)
-{
-	const Part *left = a;
-	const Part *right = b;
-
-	CHECK_FOR_INTERRUPTS();
-	if (left->slice != right->slice)
-		return left->slice < right->slice ? -1 : 1;
-	return left->bucket < right->bucket ? -1 : left->bucket > right->bucket;
-}
-
 /*
- * The parts of a set that have rows to be deleted, or lanes with keys.
+ * Go to the next bucket, in one of its slices, that has rows to be deleted, or
+ * lanes with keys.  False: there is none.
  */
-static Part *
-FindParts(StoredSetCall *call, uint64 *nparts)
+static bool
+NextPart(StoredSetCall *call, StoredSetRow *part)
 {
 	StoredSetTable *table = &call->table;
-	TableScanDesc scan = table_beginscan(table->rel, GetActiveSnapshot(), 0,
-										 NULL, SO_NONE);
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "Bloom set row",
-												  ALLOCSET_SMALL_SIZES);
-	uint64		room = 1024;
-	Part	   *parts = palloc(room * sizeof(Part));
-	uint64		n = 0;
-	uint64		distinct = 0;
+	StoredSetRow row;
 
-	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
+	while (StoredSetNextRow(table, &row))
 	{
-		MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
-		StoredSetRow row;
-
 		CHECK_FOR_INTERRUPTS();
-		StoredSetReadRow(table, &row);
-		MemoryContextSwitchTo(oldcontext);
-		MemoryContextReset(scratch);
 		if (row.bucket == STORED_SET_TYPE_BUCKET ||
+			(row.bucket == part->bucket && row.slice == part->slice) ||
 			(table->use == STORED_SET_EXPIRE ? row.slice >= call->oldest :
-			 row.filter != NULL || row.nhashes == 0))
+			 row.nhashes == 0))
 			continue;
-		if (n == room)
-		{
-			room *= 2;
-			parts = repalloc_huge(parts, room * sizeof(Part));
-		}
-		parts[n].slice = row.slice;
-		parts[n++].bucket = row.bucket;
+		*part = row;
+		return true;
 	}
-	table_endscan(scan);
-	MemoryContextDelete(scratch);
-
-	qsort(parts, n, sizeof(Part), CompareParts);
-	for (uint64 i = 0; i < n; i++)
-	{
-		if (i == 0 || CompareParts(&parts[i], &parts[i - 1]) != 0)
-			parts[distinct++] = parts[i];
-	}
-	*nparts = distinct;
-	return parts;
+	return false;
 }
 
 /*
@@ -1209,29 +1157,27 @@ int64
 StoredSetExpire(StoredSetCall *call)
 {
 	StoredSetTable *table = &call->table;
-	uint64		nparts;
-	Part	   *parts;
-	int64		nslices = 0;
-	TimestampTz last = DT_NOEND;
+	StringInfoData slices;
+	StoredSetRow part = {.bucket = STORED_SET_TYPE_BUCKET};
 
+	initStringInfo(&slices);
 	StoredSetBegin(table);
-	parts = FindParts(call, &nparts);
-	for (uint64 i = 0; i < nparts; i++)
+	StoredSetFindAllRows(table);
+	while (NextPart(call, &part))
 	{
-		int32		first = StoredSetFirstBucket(&table->set, parts[i].bucket);
+		int32		first = StoredSetFirstBucket(&table->set, part.bucket);
+		bool		deleted;
 
-		CHECK_FOR_INTERRUPTS();
 		StoredSetLock(table, first);
-		if (DeleteRows(call, parts[i].bucket, parts[i].slice,
-					   parts[i].slice + 1) && parts[i].slice != last)
-		{
-			last = parts[i].slice;
-			nslices++;
-		}
+		deleted = DeleteRows(call, part.bucket, part.slice, part.slice + 1);
 		StoredSetUnlock(table, first);
+		if (deleted)
+			appendBinaryStringInfo(&slices, (char *) &part.slice,
+								   sizeof(part.slice));
 	}
 	StoredSetEnd(table);
-	return nslices;
+	return BloomSortHashes((uint64 *) slices.data,
+						   slices.len / sizeof(part.slice));
 }
 
 /*
@@ -1248,29 +1194,27 @@ StoredSetCompact(StoredSetCall *call)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcontext;
 	StoredSetRow type = {.bucket = STORED_SET_TYPE_BUCKET};
+	StoredSetRow part = type;
 	BloomKeyType key_type = {0};
-	uint64		nparts;
-	Part	   *parts;
 	int64		nmoved = 0;
 
 	StoredSetBegin(table);
-	parts = FindParts(call, &nparts);
 	call->key_type = &key_type;
 	if (FindKeyType(call, &type))
 		key_type = BloomKeyTypeOf(BloomCopy(type.filter));
-
+	StoredSetFindAllRows(table);
 	oldcontext = MemoryContextSwitchTo(scratch);
-	for (uint64 i = 0; i < nparts; i++)
+	while (NextPart(call, &part))
 	{
-		int32		first = StoredSetFirstBucket(&table->set, parts[i].bucket);
+		int32		first = StoredSetFirstBucket(&table->set, part.bucket);
 		Bucket	   *bucket = palloc(sizeof(Bucket));
 		int			nyoung;
 
-		CHECK_FOR_INTERRUPTS();
-		call->oldest = call->current = parts[i].slice;
+		call->oldest = call->current = part.slice;
 		StoredSetLock(table, first);
-		ReadBucket(call, bucket, StoredSetGeneration(&table->set, parts[i].bucket),
-				   parts[i].bucket, NULL, 0);
+		ReadBucket(call, bucket,
+				   StoredSetGeneration(&table->set, part.bucket),
+				   part.bucket, NULL, 0);
 		nyoung = bucket->nyoung;
 		Merge(call, bucket, 1);
 		WriteLanes(call, bucket);

@@ -372,6 +372,15 @@ BeginToWrite(StoredSetTable *table)
 	writer->key_type = 0;
 }
 
+/* Make a scan for what the active snapshot sees. */
+static void
+BeginToRead(StoredSetTable *table)
+{
+	table->snapshot = GetActiveSnapshot();
+	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
+								  NULL, 2, 0, SO_NONE);
+}
+
 /*
  * StoredSetBegin
  *		Begin to read, or to write.
@@ -398,9 +407,7 @@ StoredSetBegin(StoredSetTable *table)
 			return;
 		PushActiveSnapshot(GetTransactionSnapshot());
 	}
-	table->snapshot = GetActiveSnapshot();
-	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
-								  NULL, 2, 0, SO_NONE);
+	BeginToRead(table);
 }
 
 /*
@@ -416,7 +423,7 @@ StoredSetEnd(StoredSetTable *table)
 	{
 		index_endscan(table->versions);
 		ExecDropSingleTupleTableSlot(table->output);
-		if (table->snapshot != NULL)
+		if (IsolationUsesXactSnapshot())
 			PopActiveSnapshot();
 	}
 	ExecDropSingleTupleTableSlot(table->slot);
@@ -504,8 +511,28 @@ HasOwnShape(const StoredSet *set, const StoredSetRow *row, const Bloom *filter)
 		filter->seed == (uint64) set->params.seed;
 }
 
+/* A filter, in memory that is kept until the next one is read. */
+static const Bloom *
+FetchFilter(StoredSetTable *table, Datum datum)
+{
+	MemoryContext oldcontext;
+	const Bloom *filter;
+
+	if (!VARATT_IS_EXTENDED(DatumGetPointer(datum)))
+		return (const Bloom *) DatumGetPointer(datum);
+	if (table->fetched == NULL)
+		table->fetched = AllocSetContextCreate(table->context, "Bloom set row",
+											   ALLOCSET_SMALL_SIZES);
+	else
+		MemoryContextReset(table->fetched);
+	oldcontext = MemoryContextSwitchTo(table->fetched);
+	filter = BloomFetchState(datum);
+	MemoryContextSwitchTo(oldcontext);
+	return filter;
+}
+
 static void
-ReadFilter(const StoredSetTable *table, StoredSetRow *row, Datum datum)
+ReadFilter(StoredSetTable *table, StoredSetRow *row, Datum datum)
 {
 	Size		most = BLOOM_HEADER_SIZE + BLOOM_MAX_TYPE_WORDS * sizeof(uint64) +
 	Max(table->set.params.bits, STORED_SET_TYPE_BITS) / 8;
@@ -513,7 +540,7 @@ ReadFilter(const StoredSetTable *table, StoredSetRow *row, Datum datum)
 
 	if (toast_raw_datum_size(datum) > most)
 		InvalidRow(table, row, "Its filter is larger than that of a bucket.");
-	filter = BloomFetchState(datum);
+	filter = FetchFilter(table, datum);
 	if (VARSIZE(filter) < BLOOM_HEADER_SIZE ||
 		BloomCheckHeader(filter) != NULL ||
 		VARSIZE(filter) != BloomSizeByHeader(filter))
@@ -555,14 +582,13 @@ ReadLane(StoredSetTable *table, StoredSetRow *row, Datum datum)
 }
 
 /*
- * StoredSetReadRow
- *		Read a row from the slot, and check it before it is used.
+ * Read a row from the slot, and check it before it is used.
  *
  * The owner of the table can have put any value into it.  What is accepted
  * here may lie about keys, but nothing else.
  */
-void
-StoredSetReadRow(StoredSetTable *table, StoredSetRow *row)
+static void
+ReadRow(StoredSetTable *table, StoredSetRow *row)
 {
 	TupleTableSlot *slot = table->slot;
 
@@ -591,6 +617,22 @@ StoredSetReadRow(StoredSetTable *table, StoredSetRow *row)
 		ReadLane(table, row, slot->tts_values[STORED_SET_ROOM - 1]);
 }
 
+/* Begin to read the rows of this bucket, or from it on. */
+static void
+FindRows(StoredSetTable *table, int32 bucket, bool all, TimestampTz oldest)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+	ScanKeyData keys[2];
+
+	ScanKeyInit(&keys[0], 1, all ? BTGreaterEqualStrategyNumber :
+				BTEqualStrategyNumber, all ? F_INT4GE : F_INT4EQ,
+				Int32GetDatum(bucket));
+	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
+				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
+	index_rescan(table->scan, keys, 2, NULL, 0);
+	MemoryContextSwitchTo(oldcontext);
+}
+
 /*
  * StoredSetFindRows
  *		Begin to read the rows of a bucket, of slices from this one on, as the
@@ -599,15 +641,19 @@ StoredSetReadRow(StoredSetTable *table, StoredSetRow *row)
 void
 StoredSetFindRows(StoredSetTable *table, int32 bucket, TimestampTz oldest)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	ScanKeyData keys[2];
+	FindRows(table, bucket, false, oldest);
+}
 
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(bucket));
-	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
-				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
-	index_rescan(table->scan, keys, 2, NULL, 0);
-	MemoryContextSwitchTo(oldcontext);
+/*
+ * StoredSetFindAllRows
+ *		Begin to read the rows of all buckets, one bucket and slice after another.
+ */
+void
+StoredSetFindAllRows(StoredSetTable *table)
+{
+	if (table->scan == NULL)
+		BeginToRead(table);
+	FindRows(table, PG_INT32_MIN, true, DT_NOBEGIN);
 }
 
 /*
@@ -624,7 +670,7 @@ StoredSetNextRow(StoredSetTable *table, StoredSetRow *row)
 
 	MemoryContextSwitchTo(oldcontext);
 	if (found)
-		StoredSetReadRow(table, row);
+		ReadRow(table, row);
 	return found;
 }
 
@@ -685,7 +731,7 @@ ReadVersion(StoredSetTable *table, StoredSetVersion *version)
 	HeapTupleHeader header = tuple->t_data;
 	StoredSetPlace *place = &version->place;
 
-	StoredSetReadRow(table, &version->row);
+	ReadRow(table, &version->row);
 	version->creator = table->dirty.xmin;
 	place->tid = table->slot->tts_tid;
 	place->is_own = !TransactionIdIsValid(version->creator) &&
@@ -803,7 +849,7 @@ StoredSetReadAgain(StoredSetTable *table, ItemPointer tid, StoredSetRow *row)
 	if (!table_tuple_fetch_row_version(table->rel, tid, SnapshotAny,
 									   table->slot))
 		elog(ERROR, "could not read a row of a Bloom set again");
-	StoredSetReadRow(table, row);
+	ReadRow(table, row);
 }
 
 /* ----------------------------------------------------------------

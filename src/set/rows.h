@@ -47,6 +47,7 @@ typedef struct StoredSetTable
 
 	/* from StoredSetBegin to StoredSetEnd */
 	MemoryContext context;		/* of the scans */
+	MemoryContext fetched;		/* of a filter that was not in its row */
 	TupleTableSlot *slot;		/* the row that was read last */
 	Snapshot	snapshot;		/* NULL: a writer in READ COMMITTED */
 	IndexScanDesc scan;			/* with the snapshot */
@@ -113,9 +114,9 @@ extern void StoredSetWaitFor(StoredSetTable *table, TransactionId other);
 extern void StoredSetLock(StoredSetTable *table, int32 bucket);
 extern void StoredSetUnlock(StoredSetTable *table, int32 bucket);
 
-extern void StoredSetReadRow(StoredSetTable *table, StoredSetRow *row);
 extern void StoredSetFindRows(StoredSetTable *table, int32 bucket,
 							  TimestampTz oldest);
+extern void StoredSetFindAllRows(StoredSetTable *table);
 extern bool StoredSetNextRow(StoredSetTable *table, StoredSetRow *row);
 extern void StoredSetFindVersions(StoredSetTable *table, int32 bucket,
 								  TimestampTz from, TimestampTz before);

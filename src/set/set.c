@@ -826,26 +826,17 @@ RateOfSlice(const StoredSet *set, const SliceInfo *info)
 static const char *
 SumUpRows(StoredSetTable *table, TimestampTz oldest, HTAB *slices)
 {
-	TableScanDesc scan = table_beginscan(table->rel, table->snapshot, 0, NULL,
-										 SO_NONE);
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "Bloom set row",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext oldcontext;
 	const char *key_type = NULL;
+	StoredSetRow row;
 
-	while (table_scan_getnextslot(scan, ForwardScanDirection, table->slot))
+	StoredSetFindAllRows(table);
+	while (StoredSetNextRow(table, &row))
 	{
-		StoredSetRow row;
 		SliceInfo  *info;
 		bool		found;
 		int			generation;
 
 		CHECK_FOR_INTERRUPTS();
-		MemoryContextReset(scratch);
-		oldcontext = MemoryContextSwitchTo(scratch);
-		StoredSetReadRow(table, &row);
-		MemoryContextSwitchTo(oldcontext);
 		if (row.bucket == STORED_SET_TYPE_BUCKET && key_type == NULL)
 		{
 			BloomKeyType type = BloomKeyTypeOf(row.filter);
@@ -873,7 +864,6 @@ SumUpRows(StoredSetTable *table, TimestampTz oldest, HTAB *slices)
 		info->keys += BloomCardinality(row.filter);
 		info->rates[generation] += BloomRateNow(row.filter);
 	}
-	table_endscan(scan);
 	return key_type;
 }
 
