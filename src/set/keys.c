@@ -410,8 +410,9 @@ typedef struct Lane
 	bool		changed;
 } Lane;
 
-#define MAX_LANES		64
-#define MAX_NEW_KEYS	(MAX_LANES / 2 * STORED_SET_LONG_LANE)
+/* Lanes of a bucket that a call can use, short or long, and that it can make */
+#define MAX_LANES		32
+#define MAX_NEW_KEYS	((MAX_LANES - 2) * STORED_SET_LONG_LANE)
 
 /* A bucket, by its rows in the current slice */
 typedef struct Bucket
@@ -431,7 +432,7 @@ typedef struct Bucket
 	int32		last_long;		/* numbers in use */
 	int32		last_short;
 	int			nlanes;
-	Lane		lanes[MAX_LANES];
+	Lane		lanes[3 * MAX_LANES];
 } Bucket;
 
 static inline bool
@@ -461,13 +462,32 @@ NewLane(StoredSetCall *call, Bucket *bucket, bool is_long)
 {
 	StoredSetRow row = {0};
 
-	if (bucket->nlanes == MAX_LANES)
+	if (bucket->nlanes == lengthof(bucket->lanes))
 		elog(ERROR, "too many lanes in a bucket of a Bloom set");
 	row.bucket = bucket->number;
 	row.slice = call->current;
 	row.lane = is_long ? --bucket->last_long : --bucket->last_short;
 	row.room = is_long ? 0 : STORED_SET_SHORT_LANE;
 	return AddLane(bucket, &row);
+}
+
+/* Use a lane that is free, if it has committed keys, or place for more. */
+static void
+UseLane(Bucket *bucket, const StoredSetVersion *version)
+{
+	bool		is_long = version->row.lane > STORED_SET_FIRST_SHORT;
+	Lane	   *lane;
+
+	if ((version->place.is_own && version->row.ncommitted == 0 &&
+		 version->row.nhashes + STORED_SET_SHORT_LANE > STORED_SET_LONG_LANE) ||
+		bucket->nlanes >= (is_long ? MAX_LANES : 2 * MAX_LANES))
+		return;
+	lane = AddLane(bucket, &version->row);
+	lane->place = version->place;
+	/* what another transaction has written is committed by now */
+	if (!version->place.is_own)
+		lane->row.ncommitted = lane->row.nhashes;
+	bucket->nmergeable += lane->row.ncommitted;
 }
 
 /*
@@ -569,16 +589,8 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 		}
 		if (version.is_newest)
 			bucket->nyoung += row->nhashes;
-		if (version.is_free && bucket->nlanes < MAX_LANES / 2)
-		{
-			Lane	   *lane = AddLane(bucket, row);
-
-			lane->place = version.place;
-			/* what another transaction has written is committed by now */
-			if (!version.place.is_own)
-				lane->row.ncommitted = row->nhashes;
-			bucket->nmergeable += lane->row.ncommitted;
-		}
+		if (version.is_free)
+			UseLane(bucket, &version);
 	}
 	if (!bucket->has_filter)
 		bucket->filter_is_free = true;

@@ -23,6 +23,8 @@
  *	- A version is free if it is the newest, no other open transaction has
  *	  written or locked it, and the transaction's snapshot, if there is one,
  *	  sees it.  Only free versions are updated or deleted, so no write waits.
+ *	- A version is overwritten only by the command and the subtransaction that
+ *	  have made it.
  *
  * Whoever changes rows by SQL while others add can break these.  The worst that
  * comes of it is that a write waits, or fails with 40001 or 23505.

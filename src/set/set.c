@@ -34,6 +34,10 @@
  *	  the filter is free, they are merged into it.  Lanes that are empty then
  *	  go, but for the one to which the new key is appended.
  *
+ * What a statement has written to a lane, its next adds overwrite: nobody sees it
+ * yet.  So a statement with many adds does not leave a version of a row for each
+ * of them, which nobody could remove before it ends (set/rows.c).
+ *
  * Why no key is denied
  * --------------------
  *
