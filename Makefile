@@ -44,6 +44,12 @@ PG_CPPFLAGS = \
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
+# what we call by name is ours, also where another library that the server has
+# loaded has a function of that name
+ifneq ($(filter linux freebsd netbsd openbsd,$(PORTNAME)),)
+SHLIB_LINK += -Wl,-Bsymbolic-functions
+endif
+
 # PGXS does not know which files include which
 $(OBJS): $(wildcard $(here)/src/*.h $(here)/src/*/*.h)
 

@@ -91,6 +91,14 @@ _counting_bloom_in(PG_FUNCTION_ARGS)
 	return BloomFromText(fcinfo, BLOOM_COUNTING);
 }
 
+/* The library is loaded: note by what our types are recognized. */
+void
+_PG_init(void)
+{
+	BloomInput = _bloom_in;
+	BloomCountingInput = _counting_bloom_in;
+}
+
 /*
  * _bloom_out
  *		Output function.

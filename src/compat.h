@@ -25,6 +25,11 @@
 	((uint32) (toast_pointer).va_extsize)
 #endif
 
+/* PostgreSQL 16 declares what it calls in a library */
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void);
+#endif
+
 /*
  * Before PostgreSQL 16, the walkers of trees are declared without parameters,
  * which since C23 means that they take none.
@@ -91,7 +96,6 @@ BloomToastSnapshot(SnapshotData *space)
 #include "utils/rangetypes.h"
 #define TYPTYPE_MULTIRANGE	'm'
 typedef RangeType MultirangeType;
-#define DatumGetMultirangeTypeP(x)	DatumGetRangeTypeP(x)
 #define BloomRangeOf(multirange_type)	InvalidOid
 #define multirange_deserialize(type, multirange, nranges, ranges) \
 	((void) (type), *(nranges) = 0, *(ranges) = NULL)
@@ -190,20 +194,6 @@ BloomPrunePage(Relation rel, Buffer buffer)
 	heap_page_prune_opt(rel, buffer);
 #endif
 }
-
-/* PostgreSQL 19 asks for the type of the elements at the beginning */
-#include "utils/arrayaccess.h"
-#if PG_VERSION_NUM >= 190000
-#define BloomArrayBegin(it, array, typlen, typbyval, typalign) \
-	array_iter_setup(it, array, typlen, typbyval, typalign)
-#define BloomArrayNext(it, isnull, i, typlen, typbyval, typalign) \
-	array_iter_next(it, isnull, i)
-#else
-#define BloomArrayBegin(it, array, typlen, typbyval, typalign) \
-	array_iter_setup(it, array)
-#define BloomArrayNext(it, isnull, i, typlen, typbyval, typalign) \
-	array_iter_next(it, isnull, i, typlen, typbyval, typalign)
-#endif
 
 /* PostgreSQL 14 tells an index whether its columns have changed */
 #if PG_VERSION_NUM < 140000

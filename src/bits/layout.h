@@ -68,6 +68,7 @@
 /* The two types of filters.  Each is a bit of its representations. */
 typedef enum BloomKind
 {
+	BLOOM_NEITHER = -1,
 	BLOOM_PLAIN = 0,
 	BLOOM_COUNTING = 16
 } BloomKind;

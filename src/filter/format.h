@@ -17,6 +17,7 @@
 
 #include "bits/layout.h"
 #include "bits/sizing.h"
+#include "key/key_type.h"
 #include "compat.h"
 
 /* What bloom_empty and bloom_shape take: a filter without its content */
@@ -34,13 +35,6 @@ typedef struct BloomShape
 
 /* Is this a value, or an aggregate's state (filter/state.c)? */
 #define BloomIsValue(filter)	((filter)->version == BLOOM_VERSION)
-
-/* The name of each kind in messages */
-static inline const char *
-BloomKindName(BloomKind kind)
-{
-	return kind == BLOOM_COUNTING ? "counting Bloom filter" : "Bloom filter";
-}
 
 extern BloomShape BloomShapeFor(BloomKind kind, double capacity,
 								double fp_prob, int64 seed);

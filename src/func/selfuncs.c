@@ -93,10 +93,9 @@ IsHashable(Oid type)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type,
 											  TYPECACHE_HASH_EXTENDED_PROC);
-	BloomKind	kind;
 
 	return OidIsValid(entry->hash_extended_proc) &&
-		!BloomIsFilterType(type, &kind);
+		BloomKindOfType(type) == BLOOM_NEITHER;
 }
 
 static bool
@@ -207,7 +206,6 @@ SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, Oid function,
 	Node	   *other;
 	bool		varonleft;
 	double		selectivity = DEFAULT_BLOOM_SEL;
-	BloomKind	kind;
 
 	if (list_length(args) != 2 ||
 		!get_restriction_variable(root, args, varRelid, &vardata, &other,
@@ -216,7 +214,7 @@ SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, Oid function,
 
 	/* is the key the column, and the filter a constant? */
 	if (IsA(other, Const) &&
-		BloomIsFilterType(((Const *) other)->consttype, &kind))
+		BloomKindOfType(((Const *) other)->consttype) != BLOOM_NEITHER)
 	{
 		Const	   *constant = (Const *) other;
 
@@ -323,7 +321,6 @@ CostOfCall(SupportRequestCost *request)
 	Node	   *left;
 	Node	   *right;
 	double		cost;
-	BloomKind	kind;
 
 	if (request->node != NULL && IsA(request->node, FuncExpr))
 		args = ((FuncExpr *) request->node)->args;
@@ -333,9 +330,9 @@ CostOfCall(SupportRequestCost *request)
 		return NULL;
 	left = linitial(args);
 	right = lsecond(args);
-	if (BloomIsFilterType(exprType(left), &kind))
+	if (BloomKindOfType(exprType(left)) != BLOOM_NEITHER)
 		cost = CostOfTest(request->root, left, right);
-	else if (BloomIsFilterType(exprType(right), &kind))
+	else if (BloomKindOfType(exprType(right)) != BLOOM_NEITHER)
 		cost = CostOfTest(request->root, right, left);
 	else
 		return NULL;

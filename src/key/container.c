@@ -43,7 +43,7 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 #include "tsearch/ts_type.h"
-#include "utils/arrayaccess.h"
+#include "utils/array.h"
 #include "utils/jsonb.h"
 #include "utils/rangetypes.h"
 
@@ -251,25 +251,14 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 		SortParts(members, nmembers, buf, true);
 }
 
-static void
-AppendJsonb(Datum key, StringInfo buf)
-{
-	Jsonb	   *jsonb = DatumGetJsonbP(key);
-
-	AppendJsonbContainer(&jsonb->root, buf);
-	if ((Pointer) jsonb != DatumGetPointer(key))
-		pfree(jsonb);
-}
-
 /* ----------------------------------------------------------------
  *							TEXT SEARCH
  * ----------------------------------------------------------------
  */
 
 static void
-AppendTsVector(Datum key, StringInfo buf)
+AppendTsVector(TSVector vector, StringInfo buf)
 {
-	TSVector	vector = DatumGetTSVector(key);
 	WordEntry  *entries = ARRPTR(vector);
 	SortedPart *lexemes = palloc(vector->size * sizeof(SortedPart));
 
@@ -288,14 +277,11 @@ AppendTsVector(Datum key, StringInfo buf)
 		lexemes[i].end = buf->len;
 	}
 	SortParts(lexemes, vector->size, buf, false);
-	if ((Pointer) vector != DatumGetPointer(key))
-		pfree(vector);
 }
 
 static void
-AppendTsQuery(Datum key, StringInfo buf)
+AppendTsQuery(TSQuery query, StringInfo buf)
 {
-	TSQuery		query = DatumGetTSQuery(key);
 	QueryItem  *items = GETQUERY(query);
 	const char *words = GETOPERAND(query);
 
@@ -317,8 +303,6 @@ AppendTsQuery(Datum key, StringInfo buf)
 				Append16(buf, items[i].qoperator.distance);
 		}
 	}
-	if ((Pointer) query != DatumGetPointer(key))
-		pfree(query);
 }
 
 /* ----------------------------------------------------------------
@@ -346,51 +330,45 @@ CheckElementName(BloomHasher *element, char **first)
 }
 
 static void
-AppendArray(BloomHasher *hasher, Datum key, StringInfo buf)
+AppendArray(BloomHasher *hasher, ArrayType *array, StringInfo buf)
 {
-	AnyArrayType *array = DatumGetAnyArrayP(key);
 	BloomHasher *element = hasher->element;
-	int			ndims = AARR_NDIM(array);
-	int			nitems = ArrayGetNItems(ndims, AARR_DIMS(array));
 	char	   *first_name = NULL;
-	array_iter	it;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
 
-	Append32(buf, ndims);
-	for (int i = 0; i < ndims; i++)
+	Append32(buf, ARR_NDIM(array));
+	for (int i = 0; i < ARR_NDIM(array); i++)
 	{
-		Append32(buf, AARR_DIMS(array)[i]);
-		Append32(buf, AARR_LBOUND(array)[i]);
+		Append32(buf, ARR_DIMS(array)[i]);
+		Append32(buf, ARR_LBOUND(array)[i]);
 	}
 
 	if (element->key_type_varies)
 		BloomForgetRowTypes(element);
-	BloomArrayBegin(&it, array, element->typlen, element->typbyval,
-					element->typalign);
-	for (int i = 0; i < nitems; i++)
+	deconstruct_array(array, ARR_ELEMTYPE(array), element->typlen,
+					  element->typbyval, element->typalign,
+					  &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
 	{
-		bool		isnull;
-		Datum		value = BloomArrayNext(&it, &isnull, i, element->typlen,
-										   element->typbyval,
-										   element->typalign);
-
-		if (isnull)
+		if (nulls[i])
 		{
 			Append32(buf, NULL_ITEM);
 			continue;
 		}
-		AppendItem(element, value, buf);
+		AppendItem(element, values[i], buf);
 		if (element->key_type_varies)
 			CheckElementName(element, &first_name);
 	}
 	if (first_name != NULL)
 		pfree(first_name);
-	if (!VARATT_IS_EXPANDED_HEADER(array) &&
-		(Pointer) array != DatumGetPointer(key))
-		pfree(array);
+	pfree(values);
+	pfree(nulls);
 }
 
 static void
-AppendRangeValue(BloomHasher *hasher, const RangeType *range, StringInfo buf)
+AppendRange(BloomHasher *hasher, const RangeType *range, StringInfo buf)
 {
 	RangeBound	lower;
 	RangeBound	upper;
@@ -413,19 +391,9 @@ AppendRangeValue(BloomHasher *hasher, const RangeType *range, StringInfo buf)
 }
 
 static void
-AppendRange(BloomHasher *hasher, Datum key, StringInfo buf)
+AppendMultirange(BloomHasher *hasher, const MultirangeType *multirange,
+				 StringInfo buf)
 {
-	RangeType  *range = DatumGetRangeTypeP(key);
-
-	AppendRangeValue(hasher, range, buf);
-	if ((Pointer) range != DatumGetPointer(key))
-		pfree(range);
-}
-
-static void
-AppendMultirange(BloomHasher *hasher, Datum key, StringInfo buf)
-{
-	MultirangeType *multirange = DatumGetMultirangeTypeP(key);
 	RangeType **ranges;
 	int32		nranges;
 
@@ -434,14 +402,11 @@ AppendMultirange(BloomHasher *hasher, Datum key, StringInfo buf)
 	Append32(buf, nranges);
 	for (int i = 0; i < nranges; i++)
 		AppendItem(hasher->element, RangeTypePGetDatum(ranges[i]), buf);
-	if ((Pointer) multirange != DatumGetPointer(key))
-		pfree(multirange);
 }
 
 static void
-AppendRow(BloomHasher *hasher, Datum key, StringInfo buf)
+AppendRow(BloomHasher *hasher, HeapTupleHeader header, StringInfo buf)
 {
-	HeapTupleHeader header = DatumGetHeapTupleHeader(key);
 	HeapTupleData tuple;
 	int			nlive_at = buf->len;
 	uint32		nlive = 0;
@@ -472,8 +437,6 @@ AppendRow(BloomHasher *hasher, Datum key, StringInfo buf)
 		}
 	}
 	BloomPut32(buf->data + nlive_at, nlive);
-	if ((Pointer) header != DatumGetPointer(key))
-		pfree(header);
 }
 
 /*
@@ -483,38 +446,44 @@ AppendRow(BloomHasher *hasher, Datum key, StringInfo buf)
 void
 BloomAppendKey(BloomHasher *hasher, Datum key, StringInfo buf)
 {
-	BloomBytes	bytes;
+	void	   *value;
 
+	if (BloomEncodingIsScalar(hasher->encoding))
+	{
+		BloomBytes	bytes;
+
+		BloomScalarBytes(hasher, key, &bytes);
+		appendBinaryStringInfo(buf, bytes.data, (int) bytes.len);
+		BloomFreeBytes(&bytes);
+		return;
+	}
+
+	check_stack_depth();
+	value = PG_DETOAST_DATUM(key);
 	switch (hasher->encoding)
 	{
 		case BLOOM_KEY_ARRAY:
-			check_stack_depth();
-			AppendArray(hasher, key, buf);
+			AppendArray(hasher, value, buf);
 			break;
 		case BLOOM_KEY_RANGE:
-			check_stack_depth();
-			AppendRange(hasher, key, buf);
+			AppendRange(hasher, value, buf);
 			break;
 		case BLOOM_KEY_MULTIRANGE:
-			AppendMultirange(hasher, key, buf);
-			break;
-		case BLOOM_KEY_ROW:
-			check_stack_depth();
-			AppendRow(hasher, key, buf);
+			AppendMultirange(hasher, value, buf);
 			break;
 		case BLOOM_KEY_JSONB:
-			AppendJsonb(key, buf);
+			AppendJsonbContainer(&((Jsonb *) value)->root, buf);
 			break;
 		case BLOOM_KEY_TSVECTOR:
-			AppendTsVector(key, buf);
+			AppendTsVector(value, buf);
 			break;
 		case BLOOM_KEY_TSQUERY:
-			AppendTsQuery(key, buf);
+			AppendTsQuery(value, buf);
 			break;
 		default:
-			BloomScalarBytes(hasher, key, &bytes);
-			appendBinaryStringInfo(buf, bytes.data, (int) bytes.len);
-			BloomFreeBytes(&bytes);
+			AppendRow(hasher, value, buf);
 			break;
 	}
+	if (value != DatumGetPointer(key))
+		pfree(value);
 }

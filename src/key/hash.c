@@ -30,7 +30,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "common/int.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -137,24 +136,10 @@ HashAndFree(BloomBytes *bytes, uint64 seed)
 uint64
 BloomHashVarlena(Datum key, uint64 seed)
 {
-	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(key);
-	uint64		hash = BloomHashBytes(VARDATA_ANY(bytes),
-									  VARSIZE_ANY_EXHDR(bytes), seed);
+	BloomBytes	bytes;
 
-	if ((Pointer) bytes != DatumGetPointer(key))
-		pfree(bytes);
-	return hash;
-}
-
-/* Is text in this database hashed as it is?  That does not change. */
-static inline bool
-TextIsCanonical(void)
-{
-	static int	known = -1;
-
-	if (unlikely(known < 0))
-		known = !BloomTextNeedsConversion();
-	return known != 0;
+	BloomVarlenaBytes(key, &bytes);
+	return HashAndFree(&bytes, seed);
 }
 
 /*
@@ -166,9 +151,6 @@ BloomHashText(Datum key, uint64 seed)
 {
 	BloomBytes	bytes;
 
-	if (likely(TextIsCanonical()))
-		return BloomHashVarlena(key, seed);
-	bytes.copy = NULL;
 	BloomVarlenaBytes(key, &bytes);
 	BloomTextBytes(bytes.data, bytes.len, &bytes);
 	return HashAndFree(&bytes, seed);
@@ -183,7 +165,6 @@ BloomHashNumeric(Datum key, uint64 seed)
 {
 	BloomBytes	bytes;
 
-	bytes.copy = NULL;
 	BloomNumericBytes(key, &bytes);
 	return HashAndFree(&bytes, seed);
 }
@@ -232,18 +213,12 @@ BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed)
 	switch (hasher->encoding)
 	{
 			/* the lengths of these are known to the compiler */
-		case BLOOM_KEY_INT2:
-			return BloomHashInt64(DatumGetInt16(key), seed);
-		case BLOOM_KEY_FLOAT4:
-			return BloomHashFloat64(DatumGetFloat4(key), seed);
 		case BLOOM_KEY_FLOAT8:
 			return BloomHashFloat64(DatumGetFloat8(key), seed);
 		case BLOOM_KEY_4BYTES:
 			return BloomHashInt32(DatumGetInt32(key), seed);
 		case BLOOM_KEY_TEXT:
 			return BloomHashText(key, seed);
-		case BLOOM_KEY_BYTEA:
-			return BloomHashVarlena(key, seed);
 		default:
 			break;
 	}
@@ -265,20 +240,6 @@ IsNumber(const BloomKeyType *key_type)
 		key_type->id == FLOAT8OID;
 }
 
-static int64
-IntegerOf(const BloomHasher *hasher, Datum key)
-{
-	switch (hasher->encoding)
-	{
-		case BLOOM_KEY_INT2:
-			return DatumGetInt16(key);
-		case BLOOM_KEY_INT4:
-			return DatumGetInt32(key);
-		default:
-			return DatumGetInt64(key);
-	}
-}
-
 /*
  * BloomNumericIsInt8
  *		Is a numeric equal to an int8?  Then it is stored.
@@ -286,34 +247,17 @@ IntegerOf(const BloomHasher *hasher, Datum key)
 bool
 BloomNumericIsInt8(Datum key, int64 *integer)
 {
-	BloomBytes	bytes = {0};
-	int			ndigits;
-	int			weight;
-	uint16		sign;
-	int64		value = 0;
-	bool		fits;
+	Datum		least = DirectFunctionCall1(int8_numeric, Int64GetDatum(PG_INT64_MIN));
+	Datum		most = DirectFunctionCall1(int8_numeric, Int64GetDatum(PG_INT64_MAX));
 
-	BloomNumericBytes(key, &bytes);
-	ndigits = (int) bytes.len / 2 - 2;
-	weight = (int16) BloomGet16(bytes.data);
-	sign = BloomGet16(bytes.data + 2);
-	fits = sign <= BLOOM_NUMERIC_NEGATIVE && ndigits <= weight + 1;
-	for (int i = 0; fits && i <= weight; i++)
-	{
-		int			digit = i < ndigits ? BloomGet16(bytes.data + 4 + 2 * i) : 0;
-
-		/* the negative numbers reach further */
-		fits = !pg_mul_s64_overflow(value, 10000, &value) &&
-			!pg_sub_s64_overflow(value, digit, &value);
-	}
-	BloomFreeBytes(&bytes);
-	if (sign != BLOOM_NUMERIC_NEGATIVE)
-	{
-		fits = fits && value != PG_INT64_MIN;
-		value = fits ? -value : 0;
-	}
-	*integer = value;
-	return fits;
+	/* not NaN, either */
+	if (DatumGetBool(DirectFunctionCall2(numeric_lt, key, least)) ||
+		DatumGetBool(DirectFunctionCall2(numeric_gt, key, most)))
+		return false;
+	*integer = DatumGetInt64(DirectFunctionCall1(numeric_int8, key));
+	return DatumGetBool(DirectFunctionCall2(numeric_eq, key,
+											DirectFunctionCall1(int8_numeric,
+																Int64GetDatum(*integer))));
 }
 
 /*
@@ -326,7 +270,7 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
 {
 	if (hasher->key_type.id == INT8OID)
 	{
-		int64		value = IntegerOf(hasher, key);
+		int64		value = BloomGetInteger(hasher, key);
 
 		if (has == FLOAT8OID)
 			*hash = BloomHashFloat64((float8) value, seed);

@@ -397,17 +397,14 @@ BloomTextIsKeyType(Oid collation)
 static void
 NoHashFunction(Oid type)
 {
-	BloomKind	kind;
+	BloomKind	kind = BloomKindOfType(type);
 
-	if (BloomIsFilterType(type, &kind) && kind == BLOOM_COUNTING)
+	if (kind != BLOOM_NEITHER)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot use a counting Bloom filter as a key"),
-				 errhint("To compare two filters, use bloom_superset(filter::bloom, filter::bloom); to merge filters, use counting_bloom_sum_agg(filter).")));
-	if (BloomIsFilterType(type, &kind))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot use a Bloom filter as a key"),
+				 errmsg("cannot use a %s as a key", BloomKindName(kind)),
+				 kind == BLOOM_COUNTING ?
+				 errhint("To compare two filters, use bloom_superset(filter::bloom, filter::bloom); to merge filters, use counting_bloom_sum_agg(filter).") :
 				 errhint("To compare two filters, use bloom_superset(filter, filter); to merge filters, use bloom_union_agg(filter).")));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -425,7 +422,6 @@ static void
 InitByOperatorClass(BloomHasher *hasher)
 {
 	const ScalarType *scalar;
-	BloomKind	kind;
 
 	hasher->typentry = lookup_type_cache(hasher->base,
 										 TYPECACHE_HASH_OPFAMILY |
@@ -443,7 +439,7 @@ InitByOperatorClass(BloomHasher *hasher)
 		return;
 	}
 	if (!OidIsValid(hasher->typentry->hash_extended_proc) ||
-		BloomIsFilterType(hasher->base, &kind))
+		BloomKindOfType(hasher->base) != BLOOM_NEITHER)
 		NoHashFunction(hasher->base);
 	hasher->encoding = BLOOM_KEY_HASHED;
 	hasher->name = NameOfType("", hasher->base);

@@ -107,9 +107,6 @@ typedef struct BloomBytes
 	char		small[NAMEDATALEN]; /* room for those that are computed */
 } BloomBytes;
 
-/* The sign of a numeric: 0, this, or more for NaN and the infinities */
-#define BLOOM_NUMERIC_NEGATIVE	0x4000
-
 /* key/hasher.c */
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern BloomKeyType BloomKeyTypeOfSqlType(Oid type);
@@ -123,7 +120,6 @@ extern void BloomRefreshKeyType(BloomHasher *hasher);
 extern bool BloomTextNeedsConversion(void);
 extern void BloomScalarBytes(const BloomHasher *hasher, Datum key,
 							 BloomBytes *bytes);
-extern void BloomVarlenaBytes(Datum key, BloomBytes *bytes);
 extern void BloomTextBytes(const char *text, Size len, BloomBytes *bytes);
 extern void BloomNumericBytes(Datum key, BloomBytes *bytes);
 
@@ -135,6 +131,25 @@ BloomFreeBytes(BloomBytes *bytes)
 {
 	if (bytes->copy != NULL)
 		pfree(bytes->copy);
+}
+
+/* The bytes of a varlena, which may be compressed or stored out of line. */
+static inline void
+BloomVarlenaBytes(Datum key, BloomBytes *bytes)
+{
+	struct varlena *unpacked = PG_DETOAST_DATUM_PACKED(key);
+
+	bytes->copy = (Pointer) unpacked != DatumGetPointer(key) ? unpacked : NULL;
+	bytes->data = VARDATA_ANY(unpacked);
+	bytes->len = VARSIZE_ANY_EXHDR(unpacked);
+}
+
+/* The integer that a key is. */
+static inline int64
+BloomGetInteger(const BloomHasher *hasher, Datum key)
+{
+	return hasher->typlen == 2 ? DatumGetInt16(key) :
+		hasher->typlen == 4 ? DatumGetInt32(key) : DatumGetInt64(key);
 }
 
 /* -0 equals 0, and every NaN equals every other */
@@ -164,16 +179,6 @@ BloomPut32(char *out, uint32 value)
 {
 	value = BloomLittleEndian32(value);
 	memcpy(out, &value, sizeof(value));
-}
-
-static inline uint16
-BloomGet16(const char *in)
-{
-	uint16		value;
-
-	memcpy(&value, in, sizeof(value));
-	value = BloomLittleEndian16(value);
-	return value;
 }
 
 static inline uint32

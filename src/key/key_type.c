@@ -9,17 +9,16 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/transam.h"
-#include "catalog/pg_language_d.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "key/key_type.h"
+
+PGFunction	BloomInput;
+PGFunction	BloomCountingInput;
 
 /*
  * BloomNamedKeyType
@@ -66,40 +65,27 @@ BloomCopyKeyType(const BloomKeyType *key_type)
 }
 
 /*
- * BloomIsFilterType
- *		Is this one of our types, or a domain over it?  Which kind of filter?
+ * BloomKindOfType
+ *		The kind of filter that values of a type are, or of a domain over it.
  *
- * Our types have no fixed OID, and other types can have their names.
- * But no other type has our input functions: only a superuser can make a
- * type, or a function in C.
+ * Our types have no fixed OID, and other types can have their names.  But no
+ * other type has our input functions: only a superuser can make a type, or a
+ * function in C.
  */
-bool
-BloomIsFilterType(Oid type, BloomKind *kind)
+BloomKind
+BloomKindOfType(Oid type)
 {
 	Oid			base = getBaseType(type);
 	Oid			input;
 	Oid			ioparam;
-	HeapTuple	tuple;
-	char	   *name = "";
+	FmgrInfo	function;
 
 	if (base < FirstNormalObjectId || get_typtype(base) != TYPTYPE_BASE)
-		return false;
+		return BLOOM_NEITHER;
 	getTypeInputInfo(base, &input, &ioparam);
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(input));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", input);
-	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
-	{
-		bool		is_null;
-		Datum		source = SysCacheGetAttr(PROCOID, tuple,
-											 Anum_pg_proc_prosrc, &is_null);
-
-		if (!is_null)
-			name = TextDatumGetCString(source);
-	}
-	ReleaseSysCache(tuple);
-	*kind = strcmp(name, "_bloom_in") == 0 ? BLOOM_PLAIN : BLOOM_COUNTING;
-	return *kind == BLOOM_PLAIN || strcmp(name, "_counting_bloom_in") == 0;
+	fmgr_info(input, &function);
+	return function.fn_addr == BloomInput ? BLOOM_PLAIN :
+		function.fn_addr == BloomCountingInput ? BLOOM_COUNTING : BLOOM_NEITHER;
 }
 
 /*

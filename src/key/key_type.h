@@ -10,6 +10,8 @@
 #ifndef BLOOM_KEY_TYPE_H
 #define BLOOM_KEY_TYPE_H
 
+#include "fmgr.h"
+
 #include "bits/layout.h"
 
 /* Whose keys they are, in messages */
@@ -25,6 +27,13 @@ typedef enum BloomHolder
 	(BloomKindOf(filter) == BLOOM_COUNTING ? BLOOM_HOLDER_COUNTING : \
 	 BLOOM_HOLDER_FILTER)
 
+/* The name of each kind in messages */
+static inline const char *
+BloomKindName(BloomKind kind)
+{
+	return kind == BLOOM_COUNTING ? "counting Bloom filter" : "Bloom filter";
+}
+
 /* The key type of keys that a built-in OID describes */
 static inline BloomKeyType
 BloomBuiltinKeyType(Oid type)
@@ -34,9 +43,13 @@ BloomBuiltinKeyType(Oid type)
 	return result;
 }
 
+/* The input functions of bloom and counting_bloom; bloomtype.c sets them */
+extern PGFunction BloomInput;
+extern PGFunction BloomCountingInput;
+
 extern BloomKeyType BloomNamedKeyType(const char *name);
 extern BloomKeyType BloomCopyKeyType(const BloomKeyType *key_type);
-extern bool BloomIsFilterType(Oid type, BloomKind *kind);
+extern BloomKind BloomKindOfType(Oid type);
 extern char *BloomNameInServerEncoding(const char *name);
 extern char *BloomKeyTypeName(const BloomKeyType *key_type);
 extern void BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,

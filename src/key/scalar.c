@@ -110,21 +110,6 @@ BloomTextBytes(const char *text, Size len, BloomBytes *bytes)
  * ----------------------------------------------------------------
  */
 
-/*
- * BloomVarlenaBytes
- *		The bytes of a varlena, which may be compressed or stored out of line.
- */
-void
-BloomVarlenaBytes(Datum key, BloomBytes *bytes)
-{
-	struct varlena *unpacked = PG_DETOAST_DATUM_PACKED(key);
-
-	if ((Pointer) unpacked != DatumGetPointer(key))
-		bytes->copy = unpacked;
-	bytes->data = VARDATA_ANY(unpacked);
-	bytes->len = VARSIZE_ANY_EXHDR(unpacked);
-}
-
 /* A char(n) without its padding. */
 static void
 BpcharBytes(Datum key, BloomBytes *bytes)
@@ -185,17 +170,12 @@ HashCollated(const BloomHasher *hasher, Datum key)
 	Datum		text = key;
 	Datum		hash;
 
+	if (hasher->base == BPCHAROID)
+		return DatumGetUInt64(DirectFunctionCall2Coll(hashbpcharextended,
+													  hasher->collation, key,
+													  UInt64GetDatum(0)));
 	if (hasher->base == NAMEOID)
-		text = PointerGetDatum(cstring_to_text(NameStr(*DatumGetName(key))));
-	else if (hasher->base == BPCHAROID)
-	{
-		BloomBytes	trimmed = {0};
-
-		BpcharBytes(key, &trimmed);
-		text = PointerGetDatum(cstring_to_text_with_len(trimmed.data,
-														(int) trimmed.len));
-		BloomFreeBytes(&trimmed);
-	}
+		text = DirectFunctionCall1(name_text, key);
 	hash = DirectFunctionCall2Coll(hashtextextended, hasher->collation, text,
 								   UInt64GetDatum(0));
 	if (text != key)
@@ -273,13 +253,9 @@ PutFixed(const BloomHasher *hasher, Datum key, char *out)
 	switch (hasher->encoding)
 	{
 		case BLOOM_KEY_INT2:
-			BloomPut64(out, (uint64) (int64) DatumGetInt16(key));
-			return 8;
 		case BLOOM_KEY_INT4:
-			BloomPut64(out, (uint64) (int64) DatumGetInt32(key));
-			return 8;
 		case BLOOM_KEY_INT8:
-			BloomPut64(out, (uint64) DatumGetInt64(key));
+			BloomPut64(out, (uint64) BloomGetInteger(hasher, key));
 			return 8;
 		case BLOOM_KEY_FLOAT4:
 			BloomPut64(out, BloomFloatBits(DatumGetFloat4(key)));
@@ -315,15 +291,11 @@ PutFixed(const BloomHasher *hasher, Datum key, char *out)
 			BloomPut64(out, HashCollated(hasher, key));
 			return 8;
 		case BLOOM_KEY_HASHED:
-			{
-				Datum		hash;
-
-				hash = FunctionCall2Coll(&hasher->typentry->hash_extended_proc_finfo,
-										 hasher->collation, key,
-										 UInt64GetDatum(0));
-				BloomPut64(out, DatumGetUInt64(hash));
-				return 8;
-			}
+			BloomPut64(out, DatumGetUInt64(FunctionCall2Coll(&hasher->typentry->hash_extended_proc_finfo,
+															 hasher->collation,
+															 key,
+															 UInt64GetDatum(0))));
+			return 8;
 		default:
 			elog(ERROR, "unrecognized key encoding: %d", (int) hasher->encoding);
 			return 0;

@@ -465,15 +465,13 @@ CheckColumns(TupleDesc desc)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 		const char *name = columns[i].name;
-		BloomKind	kind;
 
 		if (attribute->attisdropped ||
 			strcmp(NameStr(attribute->attname), name) != 0)
 			return psprintf("Its column %d is not \"%s\".", i + 1, name);
 		if (OidIsValid(columns[i].type) ?
 			attribute->atttypid != columns[i].type :
-			!(BloomIsFilterType(attribute->atttypid, &kind) &&
-			  kind == BLOOM_PLAIN &&
+			!(BloomKindOfType(attribute->atttypid) == BLOOM_PLAIN &&
 			  get_typtype(attribute->atttypid) == TYPTYPE_BASE))
 			return psprintf("Its column \"%s\" is not of type %s.", name,
 							OidIsValid(columns[i].type) ?

@@ -37,4 +37,20 @@ is($node->safe_psql('postgres', q{SELECT bare('_bloom_agg_trans_text(bloom, text
 is($node->safe_psql('postgres', q{SELECT bare('_bloom_agg_into_trans_text(bloom, text, bloom)', k, bloom_empty(1000)) = bloom_agg(k, bloom_empty(1000)) FROM keys}),
 	't', '(key, filter)');
 
+# another library's type, whose input function has the name of ours
+$node->safe_psql('postgres', qq{
+	CREATE TYPE word;
+	CREATE FUNCTION word_in(cstring) RETURNS word AS '$module', '_bloom_in' LANGUAGE C IMMUTABLE STRICT;
+	CREATE FUNCTION word_out(word) RETURNS cstring AS 'textout' LANGUAGE internal IMMUTABLE STRICT;
+	CREATE TYPE word (INPUT = word_in, OUTPUT = word_out, LIKE = text);
+	CREATE FUNCTION word_eq(word, word) RETURNS bool AS 'texteq' LANGUAGE internal IMMUTABLE STRICT;
+	CREATE OPERATOR = (LEFTARG = word, RIGHTARG = word, FUNCTION = word_eq, HASHES);
+	CREATE FUNCTION word_hash(word) RETURNS int AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT;
+	CREATE FUNCTION word_hash_extended(word, int8) RETURNS int8 AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT;
+	CREATE OPERATOR CLASS word_ops DEFAULT FOR TYPE word USING hash AS
+		OPERATOR 1 =, FUNCTION 1 word_hash(word), FUNCTION 2 word_hash_extended(word, int8);
+});
+is($node->safe_psql('postgres', q{SELECT bloom_agg(k::word) @> '7'::word FROM (VALUES ('5'), ('7')) AS keys (k)}),
+	't', 'a type whose input function has the name of ours is a key type');
+
 done_testing();

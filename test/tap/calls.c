@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * calls.c
- *		A transition function that calls another as distributed engines do.
+ *		A transition function that calls another as distributed engines do, and
+ *		the input function of a type of another library.
  *
  * They aggregate in parts by functions of their own, which are given the
  * arguments in a record.  So the function that they call has no expression
@@ -14,6 +15,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/builtins.h"
 
 PG_MODULE_MAGIC;
 
@@ -38,4 +40,15 @@ call_bare(PG_FUNCTION_ARGS)
 	result = FunctionCallInvoke(call);
 	fcinfo->isnull = call->isnull;
 	return result;
+}
+
+/*
+ * _bloom_in
+ *		An input function that has the name of ours.
+ */
+PG_FUNCTION_INFO_V1(_bloom_in);
+Datum
+_bloom_in(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall1(textin, PG_GETARG_DATUM(0));
 }
