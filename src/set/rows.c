@@ -77,9 +77,6 @@
 /* Ours among the advisory locks; the server's functions take 1 and 2 */
 #define LOCK_CLASS	0xB100
 
-/* Pages that a session remembers to have moved rows from */
-#define MAX_LEFT	2048
-
 /*
  * The word behind the last hash of a lane.  All others behind it are zero.
  *
@@ -98,8 +95,7 @@ struct StoredSetKnown
 	bool		is_complete;	/* we have looked */
 	StoredSetWriter writer;
 	StoredSet	set;
-	int			nleft;			/* pages from which rows have moved */
-	BlockNumber left[MAX_LEFT];
+	Bitmapset  *left;			/* pages from which rows have moved */
 };
 
 static HTAB *known_sets = NULL;
@@ -140,6 +136,7 @@ DropForgotten(void)
 	{
 		if (known->is_valid && known->is_complete)
 			continue;
+		bms_free(known->left);
 		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
 	}
 }
@@ -180,7 +177,7 @@ Learn(Relation rel)
 	DropForgotten();
 	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
 	memset(&known->writer, 0, sizeof(known->writer));
-	known->nleft = 0;
+	known->left = NULL;
 	known->is_complete = false;
 	do
 	{
@@ -301,6 +298,17 @@ StoredSetClose(StoredSetTable *table)
 	relation_close(table->rel, NoLock);
 }
 
+/* A row has moved from this page to another. */
+static void
+NoteLeft(StoredSetKnown *known, BlockNumber block)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(CacheMemoryContext);
+
+	if (block <= PG_INT32_MAX)
+		known->left = bms_add_member(known->left, (int) block);
+	MemoryContextSwitchTo(oldcontext);
+}
+
 /*
  * Make the space usable that rows have left which the session's last
  * transaction has moved to other pages.
@@ -313,27 +321,24 @@ static void
 ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(table->rel);
-	BlockNumber last = InvalidBlockNumber;
+	int			block = -1;
 
-	for (int i = 0; i < known->nleft; i++)
+	while ((block = bms_next_member(known->left, block)) >= 0 &&
+		   (BlockNumber) block < nblocks)
 	{
-		BlockNumber block = known->left[i];
-		Buffer		buffer;
+		Buffer		buffer = ReadBuffer(table->rel, block);
 		Size		space;
 
 		CHECK_FOR_INTERRUPTS();
-		if (block >= nblocks || block == last)
-			continue;
-		buffer = ReadBuffer(table->rel, block);
 		BloomPrunePage(table->rel, buffer);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		space = PageGetHeapFreeSpace(BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
 		RecordPageWithFreeSpace(table->rel, block, space);
-		last = block;
 	}
 	FreeSpaceMapVacuum(table->rel);
-	known->nleft = 0;
+	bms_free(known->left);
+	known->left = NULL;
 }
 
 /*
@@ -365,7 +370,7 @@ BeginToWrite(StoredSetTable *table)
 		writer->command == GetCurrentCommandId(false);
 	if (table->same_command)
 		return;
-	if (!table->wrote_before && known->nleft > 0)
+	if (!table->wrote_before && known->left != NULL)
 		ReuseSpace(table, known);
 	CommandCounterIncrement();
 	writer->transaction = transaction;
@@ -1040,9 +1045,8 @@ StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
 	if (update_indexes == TU_All)
 	{
 		WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
-		if (table->known != NULL && table->known->nleft < MAX_LEFT)
-			table->known->left[table->known->nleft++] =
-				ItemPointerGetBlockNumber(&place->tid);
+		if (table->known != NULL)
+			NoteLeft(table->known, ItemPointerGetBlockNumber(&place->tid));
 	}
 	table->wrote = true;
 }
