@@ -800,7 +800,8 @@ PutIntoLane(StoredSetCall *call, Lane *lane, const uint64 *hashes, int n,
 	row->nhashes += n - ncommitted;
 	if (IsShort(lane))
 		/* many versions in a transaction find no place in the page anyway */
-		row->room = !call->table.wrote_before || call->table.same_command ?
+		row->room = call->table.same_command ||
+			(call->nkeys == 1 && !call->table.wrote_before) ?
 			STORED_SET_SHORT_LANE : 0;
 	else if (call->table.same_command)
 		row->room = STORED_SET_LONG_LANE;
