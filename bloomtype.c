@@ -285,7 +285,7 @@ bloom_fp_prob(PG_FUNCTION_ARGS)
 static Datum
 MakeEmpty(FunctionCallInfo fcinfo, BloomKind kind, bool is_explicit)
 {
-	BloomKeyType key_type = {0};
+	BloomKeyType key_type;
 	BloomShape	shape;
 
 	/* not STRICT; only the key type may be null */
@@ -297,8 +297,9 @@ MakeEmpty(FunctionCallInfo fcinfo, BloomKind kind, bool is_explicit)
 	else
 		shape = BloomShapeFor(kind, PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
 							  PG_GETARG_INT64(2));
-	if (!PG_ARGISNULL(3))
-		key_type = BloomKeyTypeOfSqlType(PG_GETARG_OID(3));
+	if (PG_ARGISNULL(3))
+		PG_RETURN_BLOOM_P(BloomMake(&shape, NULL, kind | BLOOM_KEYS, 0));
+	key_type = BloomKeyTypeOfSqlType(PG_GETARG_OID(3));
 	PG_RETURN_BLOOM_P(BloomMake(&shape, &key_type, kind | BLOOM_KEYS, 0));
 }
 
@@ -438,45 +439,33 @@ counting_bloom_remove_all(PG_FUNCTION_ARGS)
  */
 
 /*
- * The keys that the filter does not hold, each once, in their order.  Their
- * hashes are ascending.
+ * Keep those of the keys that the filter does not hold, each once, in their
+ * order; the result is their number.  The hashes are sorted, of all keys once.
  */
-static BloomArrayKeys
-OnlyFresh(const Bloom *filter, BloomArrayKeys keys)
+static uint64
+OnlyFresh(const Bloom *filter, BloomArrayKeys *keys)
 {
-	uint64		n = 0;
+	uint64		n = keys->nkeys;
 	uint64		nfresh = 0;
-	uint64	   *distinct;
-	bool	   *taken;
+	Size		size = Max(n, 1) * sizeof(uint64);
+	uint64	   *hashes = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	bool	   *taken = palloc0(Max(n, 1) * sizeof(bool));
 
-	for (uint64 i = 0; i < keys.nkeys; i++)
-	{
-		BloomCheckInterrupts(i);
-		if (BloomTestHash(filter, keys.hashes[i]))
-			continue;
-		keys.hashes[n] = keys.hashes[i];
-		keys.keys[n++] = keys.keys[i];
-	}
-
-	distinct = MemoryContextAllocHuge(CurrentMemoryContext,
-									  Max(n, 1) * sizeof(uint64));
-	taken = palloc0(Max(n, 1) * sizeof(bool));
-	memcpy(distinct, keys.hashes, n * sizeof(uint64));
-	keys.nkeys = BloomSortHashes(distinct, n);
+	memcpy(hashes, keys->hashes, n * sizeof(uint64));
+	keys->nkeys = BloomSortHashes(keys->hashes, n);
 	for (uint64 i = 0; i < n; i++)
 	{
 		bool	   *is_taken = taken +
-		(BloomFindKey(distinct, keys.nkeys, keys.hashes[i]) - distinct);
+		(BloomFindKey(keys->hashes, keys->nkeys, hashes[i]) - keys->hashes);
 
 		BloomCheckInterrupts(i);
-		if (*is_taken)
-			continue;
+		if (!*is_taken && !BloomTestHash(filter, hashes[i]))
+			keys->keys[nfresh++] = keys->keys[i];
 		*is_taken = true;
-		keys.keys[nfresh++] = keys.keys[i];
 	}
 	pfree(taken);
-	keys.hashes = distinct;
-	return keys;
+	pfree(hashes);
+	return nfresh;
 }
 
 /*
@@ -504,14 +493,8 @@ bloom_insert(PG_FUNCTION_ARGS)
 	}
 
 	keys = BloomHashArrayArg(fcinfo, filter, BLOOM_TO_ADD);
-	if (keys.nkeys > 0)
-	{
-		BloomCheckHasShape(filter);
-		BloomCheckKeyType(filter, &keys.key_type);
-		keys = OnlyFresh(filter, keys);
-	}
-
-	values[1] = BloomMakeKeyArray(keys.element, keys.keys, keys.nkeys);
+	values[1] = BloomMakeKeyArray(keys.element, keys.keys,
+								  OnlyFresh(filter, &keys));
 	if (keys.nkeys > 0)
 		filter = BloomAddSorted(filter, keys.hashes, keys.nkeys,
 								&keys.key_type);
@@ -916,16 +899,12 @@ bloom_is_full(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_info
- *		All that there is to know of a filter, as one row.
- *
- * Of a counting filter, the bits are counters, and there is one more column.
+ * All that there is to know of a filter, as one row.  Of a counting filter, the
+ * bits are counters, and there is one more column, for which all of it is read.
  */
-PG_FUNCTION_INFO_V1(bloom_info);
-Datum
-bloom_info(PG_FUNCTION_ARGS)
+static Datum
+Info(FunctionCallInfo fcinfo, const Bloom *filter)
 {
-	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
 	bool		is_counting = BloomKindOf(filter) == BLOOM_COUNTING;
 	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	Datum		values[12] = {0};
@@ -951,7 +930,7 @@ bloom_info(PG_FUNCTION_ARGS)
 	if (is_counting)
 	{
 		nulls[n] = !BloomHasShape(filter);
-		values[n++] = Int64GetDatum((int64) BloomCountersFull(PG_GETARG_BLOOM_P(0)));
+		values[n++] = Int64GetDatum((int64) BloomCountersFull(filter));
 	}
 	values[n++] = Int64GetDatum((int64) toast_raw_datum_size(PG_GETARG_DATUM(0)));
 	values[n++] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" :
@@ -959,13 +938,29 @@ bloom_info(PG_FUNCTION_ARGS)
 	return BloomReturnRow(fcinfo, values, nulls);
 }
 
+/*
+ * bloom_info, counting_bloom_info
+ *		All that there is to know of a filter.
+ */
+PG_FUNCTION_INFO_V1(bloom_info);
+Datum
+bloom_info(PG_FUNCTION_ARGS)
+{
+	return Info(fcinfo, BloomFetchHeader(PG_GETARG_DATUM(0)));
+}
+
+PG_FUNCTION_INFO_V1(counting_bloom_info);
+Datum
+counting_bloom_info(PG_FUNCTION_ARGS)
+{
+	return Info(fcinfo, PG_GETARG_BLOOM_P(0));
+}
+
 /* A whole number with commas; an estimate with three digits that count. */
 static char *
 ReadableNumber(double number, bool estimated)
 {
-	char	   *digits;
-	StringInfoData out;
-	int			len;
+	text	   *format = cstring_to_text("FM9,999,999,999,999,999,999,990");
 
 	if (estimated && number >= 1000)
 	{
@@ -973,16 +968,9 @@ ReadableNumber(double number, bool estimated)
 
 		number = rint(number / unit) * unit;
 	}
-	digits = psprintf("%.0f", number);
-	len = (int) strlen(digits);
-	initStringInfo(&out);
-	for (int i = 0; i < len; i++)
-	{
-		if (i > 0 && (len - i) % 3 == 0)
-			appendStringInfoChar(&out, ',');
-		appendStringInfoChar(&out, digits[i]);
-	}
-	return out.data;
+	return TextDatumGetCString(DirectFunctionCall2(int8_to_char,
+												   Int64GetDatum((int64) rint(number)),
+												   PointerGetDatum(format)));
 }
 
 /*

@@ -71,6 +71,8 @@ SELECT bloom_add_hashes(bloom_empty(10), '{7}', 'point');
 SELECT bloom_add_hashes(bloom_empty(10), '{7}', 4294967295::oid::regtype);
 -- fail: another key type, even without a new key
 SELECT bloom_add_hashes(bloom_add(bloom_empty(10), 1), ARRAY[bloom_hash(1)], 'text');
+SELECT bloom_add_hashes(bloom_add(bloom_empty(10), 1), '{NULL}', 'text');
+SELECT bloom_add_hashes(bloom_add(bloom_empty(10), 1), NULL, 'text');
 SELECT bloom_add_hashes(bloom_agg(i), '{7}', 'int4') FROM generate_series(1, 0) AS i;
 
 -- A stored filter is tested in slices, and many times.

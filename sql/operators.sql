@@ -74,8 +74,8 @@ SELECT ARRAY[1, 2] @> ARRAY[1] AS arrays, int4range(1, 9) @> 5 AS range, '{"a": 
 
 -- Whoever creates an operator may give it our estimators: they look for a
 -- filter, and find none.
-CREATE OPERATOR <~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = starts_with, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel);
-CREATE OPERATOR <~~ (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq, RESTRICT = _bloom_sel, JOIN = _bloom_join_sel);
+CREATE OPERATOR <~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = starts_with, RESTRICT = _bloom_sel);
+CREATE OPERATOR <~~ (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq, RESTRICT = _bloom_sel);
 CREATE FUNCTION nonzero(int) RETURNS boolean LANGUAGE plpgsql STRICT IMMUTABLE AS 'BEGIN RETURN $1 <> 0; END';
 CREATE OPERATOR <~~ (RIGHTARG = int, FUNCTION = nonzero, RESTRICT = _bloom_sel);
 CREATE OPERATOR <~~ (LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_superset, RESTRICT = _bloom_sel);

@@ -19,12 +19,6 @@
 
 #include "common/base64.h"
 
-/* PostgreSQL 14 put the compression method beside the stored size */
-#if PG_VERSION_NUM < 140000
-#define VARATT_EXTERNAL_GET_EXTSIZE(toast_pointer) \
-	((uint32) (toast_pointer).va_extsize)
-#endif
-
 /* PostgreSQL 16 declares what it calls in a library */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);

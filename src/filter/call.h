@@ -17,11 +17,11 @@
 #include "filter/setops.h"
 #include "key/hash.h"
 
-/* An error unless an argument of a function that is not strict is there. */
+/* An error if an argument of a function that is not strict is null. */
 static inline void
-BloomCheckNotNull(FunctionCallInfo fcinfo, int argno, const char *name)
+BloomCheckNotNull(bool is_null, const char *name)
 {
-	if (PG_ARGISNULL(argno))
+	if (is_null)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("%s must not be null", name)));

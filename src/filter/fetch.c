@@ -28,6 +28,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/detoast.h"
 #include "access/heaptoast.h"
 #include "access/table.h"
@@ -58,9 +60,6 @@
  * one: only the moment when we change over depends on it.
  */
 #define PART_COST			8
-
-/* Hashes of a list that are read at once, around the expected place */
-#define KEYS_PER_READ		256
 
 /*
  * As many tests as a list has hashes, divided by this, are worth a directory:
@@ -155,9 +154,7 @@ BloomHasParts(Datum datum)
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 		return false;
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
-	/* VARATT_EXTERNAL_IS_COMPRESSED, which compares numbers of unlike sign */
-	return VARATT_EXTERNAL_GET_EXTSIZE(pointer) >=
-		(uint32) (pointer.va_rawsize - VARHDRSZ);
+	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
 }
 
 /*
@@ -476,8 +473,7 @@ TestStoredBits(const BloomProbe *probe, uint64 hash)
 
 		if (position >= nfirst)
 			positions[npositions++] = position;
-		else if ((width == 1 ? BloomGetBit(data, position) :
-				  BloomGetCounter(data, position)) == 0)
+		else if (BloomGetPlace(data, position, width) == 0)
 			return false;
 	}
 	if (npositions == 0)
@@ -492,45 +488,31 @@ TestStoredBits(const BloomProbe *probe, uint64 hash)
 
 /*
  * Is the hash in a list?  Hashes are evenly spread, so that its place is known
- * up to about the square root of their number.  If it is not among those that
- * we read there, the nearest of them tells how far it is, a second time more
- * precisely.  Then a binary search goes on in what remains.
+ * up to about half the square root of their number.  What is read is four times
+ * as much on either side.  If all hashes there are smaller, or all larger, the
+ * whole filter is read.
  */
 static bool
 TestStoredKeys(const BloomProbe *probe, uint64 hash)
 {
-	uint64		low = 0;
-	uint64		high = probe->header->count;
-	uint64		count = high;
-	uint64		middle = BloomMulHigh(hash, high);
-	const Bloom *whole = WholeInstead(probe, 1);
+	uint64		count = probe->header->count;
+	uint64		spread = 2 * (uint64) sqrt((double) count) + 1;
+	uint64		place = BloomMulHigh(hash, count);
+	uint64		first = place - Min(place, spread);
+	uint64		n = Min(count - first, 2 * spread);
+	uint64	   *keys;
 
-	if (whole != NULL)
-		return BloomTestHash(whole, hash);
-	for (int guesses = 2; low < high; guesses--)
+	if (WholeInstead(probe, 1) == NULL)
 	{
-		uint64		keys[KEYS_PER_READ];
-		uint64		first = middle - Min(middle - low, KEYS_PER_READ / 2);
-		uint64		n = Min(high - first, KEYS_PER_READ);
-
+		keys = palloc(n * sizeof(uint64));
 		BloomFetchSlice(probe->stored, BloomPrefixSize(probe->header) +
 						first * sizeof(uint64), n * sizeof(uint64), keys);
-		if (hash < keys[0])
-		{
-			high = first;
-			middle = high - Min(BloomMulHigh(keys[0] - hash, count), high - low);
-		}
-		else if (hash > keys[n - 1])
-		{
-			low = first + n;
-			middle = low + Min(BloomMulHigh(hash - keys[n - 1], count), high - low);
-		}
-		else
+		if ((first == 0 || keys[0] <= hash) &&
+			(first + n == count || keys[n - 1] >= hash))
 			return BloomTestKeys(keys, n, hash);
-		if (guesses <= 0)
-			middle = low + (high - low) / 2;
+		FetchWhole(probe->cache, probe->entry, probe->stored);
 	}
-	return false;
+	return BloomTestHash(probe->entry->whole, hash);
 }
 
 /*

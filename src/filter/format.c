@@ -41,12 +41,6 @@ BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
 	BloomShape	shape;
 	BloomParams params;
 
-	if (capacity > 0 && capacity < 1 && fp_prob >= 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity %g and fp_prob %g are in the wrong order",
-						capacity, fp_prob),
-				 errhint("The number of keys comes first, then the rate: (capacity, fp_prob).")));
 	if (!BloomBestParams(fp_prob, &params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -175,29 +169,36 @@ BloomAllocate(MemoryContext context, Size size)
  * BloomMake
  *		A filter with room for nbytes of content, all zero.
  *
- * The caller fills in the content and its count.
+ * Without a shape it is what an aggregate makes of no rows.  The key type is
+ * NULL before the first key.  The caller fills in the content and its count.
  */
 Bloom *
 BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
 		  BloomRepresentation representation, Size nbytes)
 {
-	Size		type_bytes = (Size) key_type->words * 8;
+	static const BloomShape unsized = {0};
+	Size		type_bytes = key_type == NULL ? 0 : (Size) key_type->words * 8;
 	Size		size = BLOOM_HEADER_SIZE + type_bytes + nbytes;
 	Bloom	   *filter = BloomAllocate(CurrentMemoryContext, size);
 
+	if (shape == NULL)
+		shape = &unsized;
 	memset(filter, 0, size);
 	SET_VARSIZE(filter, size);
 	filter->version = BLOOM_VERSION;
 	filter->representation = representation;
 	filter->hashes = shape->hashes;
-	filter->type_words = key_type->words;
-	filter->key_type = key_type->id;
 	filter->words = shape->bits / 64;
 	filter->seed = (uint64) shape->seed;
 	filter->capacity = shape->capacity;
 	filter->fp_prob = shape->fp_prob;
-	if (type_bytes > 0)
-		memcpy(filter->data, key_type->name, type_bytes);
+	if (key_type != NULL)
+	{
+		filter->key_type = key_type->id;
+		filter->type_words = key_type->words;
+		if (type_bytes > 0)
+			memcpy(filter->data, key_type->name, type_bytes);
+	}
 	return filter;
 }
 
@@ -208,22 +209,7 @@ BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
 Bloom *
 BloomMakeEmpty(const BloomShape *shape)
 {
-	BloomKeyType none = {0};
-
-	return BloomMake(shape, &none, BLOOM_KEYS, 0);
-}
-
-/*
- * BloomMakeUnsized
- *		The filter that an aggregate makes of no rows.
- */
-Bloom *
-BloomMakeUnsized(BloomKind kind)
-{
-	BloomShape	shape = {0};
-	BloomKeyType key_type = {0};
-
-	return BloomMake(&shape, &key_type, kind | BLOOM_KEYS, 0);
+	return BloomMake(shape, NULL, BLOOM_KEYS, 0);
 }
 
 /*

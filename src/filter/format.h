@@ -52,7 +52,6 @@ extern void *BloomAllocate(MemoryContext context, Size size);
 extern Bloom *BloomMake(const BloomShape *shape, const BloomKeyType *key_type,
 						BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomMakeEmpty(const BloomShape *shape);
-extern Bloom *BloomMakeUnsized(BloomKind kind);
 extern Bloom *BloomMakeLike(const Bloom *like,
 							BloomRepresentation representation, Size nbytes);
 extern Bloom *BloomCopy(const Bloom *filter);

@@ -110,19 +110,6 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 }
 
 /*
- * What leaves the server is a value, also where a distributed engine sends an
- * aggregate's partial state.
- */
-static const Bloom *
-FetchToSend(Datum datum)
-{
-	const Bloom *filter = BloomFetchState(datum);
-
-	return BloomIsValue(filter) ? filter :
-		BloomStateToValue(BloomStateFrom(filter), true);
-}
-
-/*
  * BloomToText
  *		A type's output.
  */
@@ -164,14 +151,17 @@ BloomFromBytes(Datum bytes, BloomKind kind)
  * BloomToBytea
  *		The bytes of a filter: binary output, and the cast to bytea.
  *
- * Where they are stored as they are sent, it is the filter itself, unless a
- * copy is asked for.
+ * They are those of a value, also where a distributed engine sends a partial
+ * state.  Where they are stored as they are sent, it is the filter itself,
+ * unless a copy is asked for.
  */
 bytea *
 BloomToBytea(Datum datum, bool copy)
 {
-	Bloom	   *bytes = unconstify(Bloom *, FetchToSend(datum));
+	Bloom	   *bytes = unconstify(Bloom *, BloomFetchState(datum));
 
+	if (!BloomIsValue(bytes))
+		bytes = unconstify(Bloom *, BloomStateToValue(BloomStateFrom(bytes), true));
 	if (copy || !BLOOM_STORED_AS_SENT)
 	{
 		bytes = BloomCopy(bytes);

@@ -229,7 +229,7 @@ BloomAdoptCapacity(Bloom *filter, const Bloom *other)
  * BloomAddKeys
  *		The filter with these keys as well.
  *
- * The filter itself, if it is a plain one that has them all.
+ * The filter itself, if it is a plain one in bits form that has them all.
  */
 const Bloom *
 BloomAddKeys(const Bloom *filter, BloomKeyList keys,
@@ -244,15 +244,7 @@ BloomAddKeys(const Bloom *filter, BloomKeyList keys,
 		type = *key_type;
 
 	if (BloomIsKeys(filter))
-	{
-		result = BloomMakeOfKeys(filter, &type, BloomKeysOf(filter), keys);
-		if (keys.counts != NULL || BloomIsBits(result) ||
-			result->count != filter->count ||
-			result->key_type != filter->key_type)
-			return result;
-		pfree(result);
-		return filter;
-	}
+		return BloomMakeOfKeys(filter, &type, BloomKeysOf(filter), keys);
 	if (keys.counts == NULL)
 	{
 		/* the first keys that it has */
@@ -322,6 +314,31 @@ BloomContainsFilter(const Bloom *filter, const Bloom *part)
  */
 
 /*
+ * Set the other filter's bits as well, or only keep what is set in both, in
+ * place, in pieces, so that the compiler can do many words at a time.
+ */
+static void
+CombineBits(Bloom *bits, const Bloom *other, bool in_both)
+{
+	uint64	   *to = BloomKeyData(bits);
+	const uint64 *from = BloomKeyData(other);
+	uint64		words = bits->words;
+
+	for (uint64 start = 0; start < words; start += BLOOM_STEPS_PER_CHECK)
+	{
+		uint64		end = Min(words, start + BLOOM_STEPS_PER_CHECK);
+
+		CHECK_FOR_INTERRUPTS();
+		if (in_both)
+			for (uint64 i = start; i < end; i++)
+				to[i] &= from[i];
+		else
+			for (uint64 i = start; i < end; i++)
+				to[i] |= from[i];
+	}
+}
+
+/*
  * BloomOrBits
  *		Set the other filter's bits as well, or add its counters, in place; both
  *		in bits form.
@@ -333,26 +350,16 @@ BloomOrBits(Bloom *bits, const Bloom *other)
 {
 	uint64	   *to = BloomKeyData(bits);
 	const uint64 *from = BloomKeyData(other);
-	uint64		words = bits->words;
 
-	if (BloomKindOf(bits) == BLOOM_COUNTING)
+	if (BloomKindOf(bits) == BLOOM_PLAIN)
 	{
-		for (uint64 i = 0; i < BloomCounterWords(bits); i++)
-		{
-			BloomCheckInterrupts(i);
-			to[i] = BloomCounterWordSum(to[i], from[i]);
-		}
+		CombineBits(bits, other, false);
 		return;
 	}
-
-	/* in pieces, so that the compiler can do many words at a time */
-	for (uint64 start = 0; start < words; start += BLOOM_STEPS_PER_CHECK)
+	for (uint64 i = 0; i < BloomCounterWords(bits); i++)
 	{
-		uint64		end = Min(words, start + BLOOM_STEPS_PER_CHECK);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint64 i = start; i < end; i++)
-			to[i] |= from[i];
+		BloomCheckInterrupts(i);
+		to[i] = BloomCounterWordSum(to[i], from[i]);
 	}
 }
 
@@ -416,17 +423,8 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 	if (!BloomHasShape(b))
 		return b;
 
-	/* one that has no key type holds nothing */
-	if (a->key_type == 0 || b->key_type == 0)
-	{
-		BloomShape	shape = BloomShapeOf(a);
-
-		result = BloomMakeEmpty(&shape);
-		BloomAdoptCapacity(result, b);
-		return result;
-	}
-
-	if (BloomIsBits(a) && BloomIsKeys(b))
+	/* of one in keys form, if there is any; of one that has no key type */
+	if (BloomIsKeys(b) && (BloomIsBits(a) || b->key_type == 0))
 	{
 		const Bloom *swap = a;
 
@@ -447,14 +445,7 @@ BloomIntersect(const Bloom *a, const Bloom *b)
 	}
 	else
 	{
-		for (uint64 start = 0; start < a->words; start += BLOOM_STEPS_PER_CHECK)
-		{
-			uint64		end = Min(a->words, start + BLOOM_STEPS_PER_CHECK);
-
-			CHECK_FOR_INTERRUPTS();
-			for (uint64 i = start; i < end; i++)
-				BloomKeyData(result)[i] &= BloomKeyData(b)[i];
-		}
+		CombineBits(result, b, true);
 		n = BloomCountContent(result);
 	}
 	BloomAdoptCapacity(result, b);
@@ -543,26 +534,17 @@ FoldToRate(const Bloom *filter, double fp_prob)
 const Bloom *
 BloomFit(const Bloom *filter, double fp_prob)
 {
+	/* checks fp_prob as well */
+	BloomShape	shape = BloomShapeForCapacity(BloomIsKeys(filter) ?
+											  Max(filter->count, 1) : 1,
+											  fp_prob, (int64) filter->seed);
+	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	Bloom	   *fitted;
 
 	if (BloomIsKeys(filter))
-	{
-		BloomKeyType key_type = BloomKeyTypeOf(filter);
-		BloomShape	shape;
-
-		/* checks fp_prob as well */
-		shape = BloomShapeForCapacity(Max(filter->count, 1), fp_prob,
-									  (int64) filter->seed);
-		if (!BloomHasShape(filter) || shape.bits >= BloomBits(filter))
-			return filter;
-
-		fitted = BloomMakeEmpty(&shape);
-		return BloomAddSorted(fitted, BloomKeyData(filter), filter->count,
-							  &key_type);
-	}
-
-	/* check fp_prob */
-	(void) BloomShapeForCapacity(1, fp_prob, 0);
+		return !BloomHasShape(filter) || shape.bits >= BloomBits(filter) ? filter :
+			BloomAddSorted(BloomMakeEmpty(&shape), BloomKeyData(filter),
+						   filter->count, &key_type);
 
 	fitted = FoldToRate(filter, fp_prob);
 	if (fitted == NULL)

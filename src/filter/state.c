@@ -231,8 +231,7 @@ MakeBits(const Bloom *like)
 Bloom *
 BloomStateMake(const BloomShape *shape, BloomKind kind)
 {
-	BloomKeyType none = {0};
-	Bloom	   *empty = BloomMake(shape, &none, kind | BLOOM_KEYS, 0);
+	Bloom	   *empty = BloomMake(shape, NULL, kind | BLOOM_KEYS, 0);
 	Bloom	   *state = MakeState(empty, BLOOM_KEYS, 0, BatchFor(empty, 0));
 
 	pfree(empty);
@@ -638,6 +637,9 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		state = BloomStateFrom(state);
 	state = BloomStateSetKeyType(state, &key_type);
 
+	/* a longer list is merged with the batch's keys among the others */
+	if (BloomIsKeys(other) && other->count >= BloomStateTailOf(state)->batch)
+		state = BloomStateFlush(state, when_full);
 	if (BloomIsBits(other))
 	{
 		if (BloomIsKeys(state))
@@ -650,13 +652,7 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 	else if (other->count < BloomStateTailOf(state)->batch)
 		state = AddEach(state, BloomKeysOf(other), when_full);
 	else
-	{
-		state = BloomStateFlush(state, when_full);
-		if (BloomIsBits(state))
-			BloomAddToArray(state, BloomKeysOf(other));
-		else
-			state = MergeKeys(state, BloomKeysOf(other), when_full);
-	}
+		state = MergeKeys(state, BloomKeysOf(other), when_full);
 	if (!BloomIsValue(other))
 		state = AddEach(state, Waiting(other), when_full);
 	BloomAdoptCapacity(state, other);
@@ -752,6 +748,6 @@ BloomStateToFittedValue(Bloom *state, bool in_place)
 	if (BloomIsKeys(state) && BloomIsBits(value))
 		TooManyToCollect();
 	if (value->count == 0)
-		return BloomMakeUnsized(BLOOM_PLAIN);
+		return BloomMake(NULL, NULL, BLOOM_KEYS, 0);
 	return BloomFit(value, value->fp_prob);
 }

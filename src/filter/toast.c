@@ -55,14 +55,7 @@ PartData(HeapTuple tuple, TupleDesc desc, Size *len)
 	return (const uint8 *) VARDATA_ANY(part);
 }
 
-/* Is the bit, or the counter, in this byte set? */
-static inline bool
-TestByte(uint8 byte, uint64 position, int width)
-{
-	return (byte >> position * width % 8 & ((1 << width) - 1)) != 0;
-}
-
-/* The same through the access method of the TOAST table. */
+/* BloomToastTestBits through the access method of the TOAST table. */
 static bool
 TestByBytes(Datum stored, Size offset, int width, const uint64 *positions,
 			int npositions)
@@ -73,7 +66,7 @@ TestByBytes(Datum stored, Size offset, int width, const uint64 *positions,
 
 		BloomFetchSlice(stored, VARHDRSZ + offset + positions[i] * width / 8,
 						1, &byte);
-		if (!TestByte(byte, positions[i], width))
+		if (BloomGetPlace(&byte, positions[i] % (8 / width), width) == 0)
 			return false;
 	}
 	return true;
@@ -157,7 +150,8 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 			byte %= TOAST_MAX_CHUNK_SIZE;
 			if (byte >= len)
 				elog(ERROR, "unexpected end of a stored filter");
-			all_set = TestByte(data[byte], positions[ntested], width);
+			all_set = BloomGetPlace(&data[byte], positions[ntested] % (8 / width),
+									width) != 0;
 		}
 	}
 	systable_endscan_ordered(scan);
@@ -165,9 +159,6 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	table_close(toast, AccessShareLock);
 
 	if (all_set && ntested < npositions)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg_internal("missing part number %d of a stored filter",
-								 (int) ((offset + positions[ntested] * width / 8) / TOAST_MAX_CHUNK_SIZE))));
+		elog(ERROR, "missing part of a stored filter");
 	return all_set;
 }

@@ -118,8 +118,8 @@ FirstSizedState(FunctionCallInfo fcinfo, BloomKind kind)
 {
 	BloomShape	shape;
 
-	BloomCheckNotNull(fcinfo, 2, "capacity");
-	BloomCheckNotNull(fcinfo, 3, "fp_prob");
+	BloomCheckNotNull(PG_ARGISNULL(2), "capacity");
+	BloomCheckNotNull(PG_ARGISNULL(3), "fp_prob");
 	shape = BloomShapeFor(kind, PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3), 0);
 	return BloomStateMake(&shape, kind);
 }
@@ -137,7 +137,7 @@ FirstState(FunctionCallInfo fcinfo)
 		return FirstSizedState(fcinfo, BLOOM_PLAIN);
 	if (PG_NARGS() == 3)
 	{
-		BloomCheckNotNull(fcinfo, 2, "fp_prob");
+		BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
 		fp_prob = PG_GETARG_FLOAT8(2);
 		CheckNoKey(fp_prob);
 	}
@@ -162,7 +162,7 @@ FirstStateInto(FunctionCallInfo fcinfo)
 {
 	const Bloom *filter;
 
-	BloomCheckNotNull(fcinfo, 2, "filter");
+	BloomCheckNotNull(PG_ARGISNULL(2), "filter");
 	filter = PG_GETARG_BLOOM_P(2);
 	BloomCheckHasShape(filter);
 	return BloomStateFrom(filter);
@@ -202,12 +202,12 @@ HASH_OF_ARG(HashChar, CHAROID, BloomHashChar(PG_GETARG_CHAR(1), seed));
 static char hashes_bytes;
 
 /*
- * The first row of text keys: NULL or, where only the collation knows which
- * are equal, their hasher.  An error if they became text by an implicit cast.
+ * The first row of text keys: sets fn_extra, to their hasher where only the
+ * collation knows which are equal.  An error if they became text by an implicit cast.
  *
  * An engine that keeps nothing in fn_extra comes here for each row.
  */
-static pg_noinline BloomHasher *
+static pg_noinline void
 FirstText(FunctionCallInfo fcinfo)
 {
 	Aggref	   *aggref = AggGetAggref(fcinfo);
@@ -232,14 +232,13 @@ FirstText(FunctionCallInfo fcinfo)
 	if (BloomTextIsKeyType(collation))
 	{
 		fcinfo->flinfo->fn_extra = &hashes_bytes;
-		return NULL;
+		return;
 	}
 	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	hasher = palloc(sizeof(BloomHasher));
 	BloomHasherInit(hasher, TEXTOID, collation);
 	MemoryContextSwitchTo(oldcontext);
 	fcinfo->flinfo->fn_extra = hasher;
-	return hasher;
 }
 
 static inline uint64
@@ -247,14 +246,10 @@ HashText(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
 {
 	BloomHasher *hasher;
 
-	if (likely(fcinfo->flinfo->fn_extra == &hashes_bytes))
-		hasher = NULL;
-	else if (fcinfo->flinfo->fn_extra == NULL)
-		hasher = FirstText(fcinfo);
-	else
-		hasher = fcinfo->flinfo->fn_extra;
-
-	if (likely(hasher == NULL))
+	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+		FirstText(fcinfo);
+	hasher = fcinfo->flinfo->fn_extra;
+	if (likely((char *) hasher == &hashes_bytes))
 	{
 		*key_type = BloomBuiltinKeyType(TEXTOID);
 		return BloomHashText(PG_GETARG_DATUM(1), seed);
@@ -507,25 +502,12 @@ _bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
 #define GoesOn()	IsA(fcinfo->context, WindowAggState)
 
 /*
- * Warn of a filter that holds more keys than its capacity: once for each
- * aggregate of a query, not for each group.
- */
-static void
-WarnIfOverfull(FunctionCallInfo fcinfo, const Bloom *filter)
-{
-	static const char warned[] = "warned";
-
-	if (fcinfo->flinfo->fn_extra != NULL || !BloomIsOverfull(filter))
-		return;
-	fcinfo->flinfo->fn_extra = unconstify(char *, &warned[0]);
-	BloomWarnOverfull(filter);
-}
-
-/*
  * The filter that a state of a given shape stands for.
  *
  * For a state of one of our types and one of type internal, which are the
  * same.  Over no rows at all, that is an unsized filter.
+ *
+ * It warns once for each aggregate of a query, not for each group.
  */
 static Datum
 Final(FunctionCallInfo fcinfo, BloomKind kind)
@@ -534,10 +516,14 @@ Final(FunctionCallInfo fcinfo, BloomKind kind)
 
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
-		PG_RETURN_BLOOM_P(BloomMakeUnsized(kind));
+		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, kind | BLOOM_KEYS, 0));
 	filter = BloomStateToValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
 							   !GoesOn());
-	WarnIfOverfull(fcinfo, filter);
+	if (fcinfo->flinfo->fn_extra == NULL && BloomIsOverfull(filter))
+	{
+		fcinfo->flinfo->fn_extra = fcinfo->flinfo;
+		BloomWarnOverfull(filter);
+	}
 	PG_RETURN_BLOOM_P(filter);
 }
 
@@ -573,7 +559,7 @@ _bloom_agg_fit_final(PG_FUNCTION_ARGS)
 {
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
-		PG_RETURN_BLOOM_P(BloomMakeUnsized(BLOOM_PLAIN));
+		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, BLOOM_KEYS, 0));
 	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
 											  !GoesOn()));
 }

@@ -482,8 +482,8 @@ Begin(FunctionCallInfo fcinfo, DistinctCall *call)
 		BloomDedupInit(&call->dedup, call->context);
 	else
 	{
-		BloomCheckNotNull(fcinfo, 1, "capacity");
-		BloomCheckNotNull(fcinfo, 2, "fp_prob");
+		BloomCheckNotNull(PG_ARGISNULL(1), "capacity");
+		BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
 		BloomDedupInitSized(&call->dedup, call->context,
 							PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2));
 	}

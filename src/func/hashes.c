@@ -81,16 +81,9 @@ PG_FUNCTION_INFO_V1(bloom_contains_hash);
 Datum
 bloom_contains_hash(PG_FUNCTION_ARGS)
 {
-	BloomProbeSite *site = fcinfo->flinfo->fn_extra;
+	BloomProbeSite *site = &BloomGetCallSite(fcinfo, 1, false)->probes;
 	BloomProbe	probe;
 
-	if (unlikely(site == NULL))
-	{
-		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-									  sizeof(BloomProbeSite));
-		BloomProbeSiteInit(site, fcinfo, 0);
-		fcinfo->flinfo->fn_extra = site;
-	}
 	BloomProbeBegin(&probe, PG_GETARG_DATUM(0), 1, site,
 					fcinfo->flinfo->fn_mcxt);
 	PG_RETURN_BOOL(BloomProbeTest(&probe, GetHash(PG_GETARG_DATUM(1))));
@@ -118,6 +111,7 @@ bloom_add_hashes(PG_FUNCTION_ARGS)
 	filter = PG_GETARG_BLOOM_P(0);
 	key_type = PG_ARGISNULL(2) ? BloomKeyTypeOf(filter) :
 		BloomKeyTypeOfSqlType(PG_GETARG_OID(2));
+	BloomCheckKeyType(filter, &key_type);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 
@@ -139,9 +133,6 @@ bloom_add_hashes(PG_FUNCTION_ARGS)
 				 errdetail("The filter has no keys yet, and key_type is null."),
 				 errhint("Name the type of the keys, as in bloom_add_hashes(filter, hashes, 'text').")));
 	nhashes = BloomSortHashes(hashes, nhashes);
-	if (fcinfo->flinfo->fn_extra == NULL)
-		fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-														  sizeof(bool));
-	return BloomReturnAdded(fcinfo->flinfo->fn_extra,
+	return BloomReturnAdded(&BloomGetCallSite(fcinfo, 1, true)->has_warned,
 							BloomAddSorted(filter, hashes, nhashes, &key_type));
 }

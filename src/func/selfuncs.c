@@ -247,20 +247,6 @@ _bloom_sel(PG_FUNCTION_ARGS)
 									   PG_GET_COLLATION()));
 }
 
-/*
- * _bloom_join_sel
- *		Join selectivity of bloom @> key and key <@ bloom.
- *
- * The filter then is a column, of which we know nothing.
- */
-PG_FUNCTION_INFO_V1(_bloom_join_sel);
-Datum
-_bloom_join_sel(PG_FUNCTION_ARGS)
-{
-	(void) fcinfo;
-	PG_RETURN_FLOAT8(DEFAULT_BLOOM_SEL);
-}
-
 /* What a test costs if each row has its own filter, by their average width. */
 static double
 CostOfOwnFilter(PlannerInfo *root, Node *filter)

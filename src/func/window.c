@@ -27,6 +27,7 @@
 #include "windowapi.h"
 
 #include "key/hash.h"
+#include "filter/call.h"
 #include "func/dedup.h"
 
 /* Most rows of a batch, one for each bit of a word */
@@ -66,18 +67,15 @@ GetCall(FunctionCallInfo fcinfo)
 	return call;
 }
 
-/* An argument that is looked at on the first row of a partition. */
-static Datum
+/* A number that is looked at on the first row of a partition. */
+static float8
 GetParameter(WindowObject window, int argno, const char *name)
 {
 	bool		isnull;
 	Datum		value = WinGetFuncArgCurrent(window, argno, &isnull);
 
-	if (isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-	return value;
+	BloomCheckNotNull(isnull, name);
+	return DatumGetFloat8(value);
 }
 
 static void
@@ -90,8 +88,8 @@ BeginPartition(FunctionCallInfo fcinfo, BloomDedup *dedup)
 		BloomDedupInit(dedup, context);
 	else
 	{
-		float8		capacity = DatumGetFloat8(GetParameter(window, 1, "capacity"));
-		float8		fp_prob = DatumGetFloat8(GetParameter(window, 2, "fp_prob"));
+		float8		capacity = GetParameter(window, 1, "capacity");
+		float8		fp_prob = GetParameter(window, 2, "fp_prob");
 
 		BloomDedupInitSized(dedup, context, capacity, fp_prob);
 	}

@@ -139,7 +139,7 @@
 static Oid
 GetSetArg(FunctionCallInfo fcinfo)
 {
-	BloomCheckNotNull(fcinfo, 0, "set");
+	BloomCheckNotNull(PG_ARGISNULL(0), "set");
 	return PG_GETARG_OID(0);
 }
 
@@ -157,7 +157,7 @@ GetTimeArg(FunctionCallInfo fcinfo, int argno)
 {
 	TimestampTz at;
 
-	BloomCheckNotNull(fcinfo, argno, "time");
+	BloomCheckNotNull(PG_ARGISNULL(argno), "time");
 	at = PG_GETARG_TIMESTAMPTZ(argno);
 	CheckTime(at);
 	return at;
@@ -208,15 +208,15 @@ GetParams(FunctionCallInfo fcinfo)
 {
 	StoredSetParams params = {0};
 
-	BloomCheckNotNull(fcinfo, 2, "fp_prob");
-	BloomCheckNotNull(fcinfo, 4, "slices");
-	BloomCheckNotNull(fcinfo, 5, "grow");
-	BloomCheckNotNull(fcinfo, 6, "unlogged");
-	BloomCheckNotNull(fcinfo, 8, "if_not_exists");
+	BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
+	BloomCheckNotNull(PG_ARGISNULL(4), "slices");
+	BloomCheckNotNull(PG_ARGISNULL(5), "grow");
+	BloomCheckNotNull(PG_ARGISNULL(6), "unlogged");
+	BloomCheckNotNull(PG_ARGISNULL(8), "if_not_exists");
 
 	params.grows = PG_GETARG_BOOL(5);
 	if (!params.grows)
-		BloomCheckNotNull(fcinfo, 1, "capacity of a set that does not grow");
+		BloomCheckNotNull(PG_ARGISNULL(1), "capacity of a set that does not grow");
 	params.capacity = PG_ARGISNULL(1) ? DEFAULT_CAPACITY :
 		GetCapacityArg(fcinfo, 1);
 	params.fp_prob = PG_GETARG_FLOAT8(2);
@@ -294,7 +294,7 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	const char *ours;
 	Oid			relid;
 
-	BloomCheckNotNull(fcinfo, 0, "name");
+	BloomCheckNotNull(PG_ARGISNULL(0), "name");
 	params = GetParams(fcinfo);
 	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
 	relid = get_relname_relid(table->relname, schema);
