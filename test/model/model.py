@@ -790,7 +790,9 @@ def groups(world, a, b, c, d, e):
                 AND NOT f @> k.k),
                (SELECT sum(bloom_cardinality(f)) FROM g),
                (SELECT count(*) FROM (SELECT DISTINCT f FROM g) AS x)""")[0]
-    world.check('groups', groups == different == min(n, end - first), groups, different)
+    world.check('groups', groups == min(n, end - first), groups)
+    # two filters of one key each set the same of 64 bits by five hashes with a probability of 1.3e-7
+    world.check('groups differ', groups - different <= at_most(groups ** 2 / 2 * 1.3e-7), groups, different)
     world.check('groups deny', denied == 0, denied)
     error = 8 * math.sqrt(end - first) * 0.3 + 3 * groups
     world.check('groups hold', abs(keys - (end - first)) <= error, keys, end - first)
