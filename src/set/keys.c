@@ -452,7 +452,6 @@ AddLane(Bucket *bucket, const StoredSetRow *row)
 	lane->row.hashes = hashes;
 	memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
 	memset(&lane->place, 0, sizeof(lane->place));
-	ItemPointerSetInvalid(&lane->place.tid);
 	lane->changed = false;
 	return lane;
 }
@@ -638,6 +637,7 @@ static void
 EnsureKeyType(StoredSetCall *call)
 {
 	StoredSetRow row = {.bucket = STORED_SET_TYPE_BUCKET,.slice = DT_NOBEGIN};
+	StoredSetPlace nowhere = {0};
 	StoredSetWriter *writer = call->table.writer;
 	bool		is_number = call->key_type->words == 0;
 
@@ -654,7 +654,7 @@ EnsureKeyType(StoredSetCall *call)
 
 			row.filter = BloomAddSorted(BloomMakeEmpty(&shape),
 										&call->keys[0].hash, 1, call->key_type);
-			StoredSetInsertRow(&call->table, &row);
+			StoredSetWriteRow(&call->table, &nowhere, &row);
 			call->knows_type = true;
 		}
 		StoredSetUnlock(&call->table, STORED_SET_TYPE_BUCKET);
@@ -752,10 +752,7 @@ Merge(StoredSetCall *call, Bucket *bucket, int least)
 		nmerged += n;
 	}
 	pfree(hashes);
-	if (bucket->has_filter)
-		StoredSetUpdateRow(&call->table, &bucket->filter, &row);
-	else
-		StoredSetInsertRow(&call->table, &row);
+	StoredSetWriteRow(&call->table, &bucket->filter, &row);
 	bucket->has_filter = true;
 	bucket->filter_is_free = false; /* by this command */
 	bucket->nkeys = BloomCardinality(row.filter);
@@ -894,10 +891,8 @@ WriteLanes(StoredSetCall *call, Bucket *bucket)
 
 		if (!lane->changed)
 			continue;
-		if (!ItemPointerIsValid(&lane->place.tid))
-			StoredSetInsertRow(&call->table, &lane->row);
-		else if (lane->row.nhashes > 0 || lane->row.closed)
-			StoredSetUpdateRow(&call->table, &lane->place, &lane->row);
+		if (lane->row.nhashes > 0 || lane->row.closed)
+			StoredSetWriteRow(&call->table, &lane->place, &lane->row);
 		else
 			(void) StoredSetDeleteRow(&call->table, &lane->place);
 		lane->changed = false;

@@ -947,22 +947,6 @@ WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row,
 }
 
 /*
- * StoredSetInsertRow
- *		Insert a row that is not there.
- *
- * The check of the index protects it from what others insert by SQL.
- */
-void
-StoredSetInsertRow(StoredSetTable *table, const StoredSetRow *row)
-{
-	MakeRow(table, row);
-	table_tuple_insert(table->rel, table->output, GetCurrentCommandId(true), 0,
-					   NULL);
-	WriteIndexEntries(table, row, UNIQUE_CHECK_YES, false);
-	table->wrote = true;
-}
-
-/*
  * Was a row written?  False: another transaction has.  An error, if the
  * caller's own command has.
  */
@@ -1002,39 +986,31 @@ Overwrite(StoredSetTable *table, const StoredSetPlace *place)
 	{
 		tuple->t_self = place->tid;
 		BloomOverwriteTuple(table->rel, tuple);
-		table->output->tts_tid = place->tid;
 	}
 	heap_freetuple(tuple);
 	return fits;
 }
 
 /*
- * StoredSetUpdateRow
- *		Write a row over the version that has this place, or write the next
- *		version of that, which is free.
+ * Write the next version of a row that is free.
  *
  * The index need not check that the key is unique: the old version, which has
  * the same key, is still there.
  */
-void
-StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
-				   const StoredSetRow *row)
+static void
+Update(StoredSetTable *table, const StoredSetPlace *place,
+	   const StoredSetRow *row)
 {
+	ItemPointerData tid = place->tid;
 	TM_FailureData failure;
 	LockTupleMode lockmode;
 	TU_UpdateIndexes update_indexes;
 	TM_Result	result;
 
-	MakeRow(table, row);
-	if (place->length != 0 && Overwrite(table, place))
-	{
-		table->wrote = true;
-		return;
-	}
 	/* what the current command has written can be updated by the next one */
 	if (place->is_own)
 		CommandCounterIncrement();
-	result = table_tuple_update(table->rel, &place->tid, table->output,
+	result = table_tuple_update(table->rel, &tid, table->output,
 								GetCurrentCommandId(true), 0, SnapshotAny,
 								InvalidSnapshot, true, &failure, &lockmode,
 								&update_indexes);
@@ -1046,8 +1022,30 @@ StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
 	{
 		WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
 		if (table->known != NULL)
-			NoteLeft(table->known, ItemPointerGetBlockNumber(&place->tid));
+			NoteLeft(table->known, ItemPointerGetBlockNumber(&tid));
 	}
+}
+
+/*
+ * StoredSetWriteRow
+ *		Write a row that is not there yet, or over the version in this place, or
+ *		as its next version.
+ *
+ * The check of the index protects a new row from what others insert by SQL.
+ */
+void
+StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
+				  const StoredSetRow *row)
+{
+	MakeRow(table, row);
+	if (!ItemPointerIsValid(&place->tid))
+	{
+		table_tuple_insert(table->rel, table->output,
+						   GetCurrentCommandId(true), 0, NULL);
+		WriteIndexEntries(table, row, UNIQUE_CHECK_YES, false);
+	}
+	else if (place->length == 0 || !Overwrite(table, place))
+		Update(table, place, row);
 	table->wrote = true;
 }
 
@@ -1056,14 +1054,15 @@ StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
  *		Delete the version that has this place.  False: somebody else did.
  */
 bool
-StoredSetDeleteRow(StoredSetTable *table, StoredSetPlace *place)
+StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 {
+	ItemPointerData tid = place->tid;
 	TM_FailureData failure;
 	bool		written;
 
 	if (place->is_own)
 		CommandCounterIncrement();
-	written = WasWritten(table_tuple_delete(table->rel, &place->tid,
+	written = WasWritten(table_tuple_delete(table->rel, &tid,
 											GetCurrentCommandId(true), 0,
 											SnapshotAny, InvalidSnapshot, true,
 											&failure));

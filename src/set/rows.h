@@ -85,7 +85,7 @@ typedef struct StoredSetRow
 	bool		closed;			/* further keys are in the next generation */
 } StoredSetRow;
 
-/* Where a version of a row is.  The address is invalid, if it is not there yet */
+/* Where a version of a row is.  All zeros: nowhere yet */
 typedef struct StoredSetPlace
 {
 	ItemPointerData tid;
@@ -124,9 +124,9 @@ extern bool StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *versio
 extern void StoredSetReadAgain(StoredSetTable *table, ItemPointer tid,
 							   StoredSetRow *row);
 
-extern void StoredSetInsertRow(StoredSetTable *table, const StoredSetRow *row);
-extern void StoredSetUpdateRow(StoredSetTable *table, StoredSetPlace *place,
-							   const StoredSetRow *row);
-extern bool StoredSetDeleteRow(StoredSetTable *table, StoredSetPlace *place);
+extern void StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
+							  const StoredSetRow *row);
+extern bool StoredSetDeleteRow(StoredSetTable *table,
+							   const StoredSetPlace *place);
 
 #endif							/* SET_ROWS_H */
