@@ -958,7 +958,7 @@ counting_bloom_info(PG_FUNCTION_ARGS)
 
 /* A whole number with commas; an estimate with three digits that count. */
 static char *
-ReadableNumber(double number, bool estimated)
+ReadableNumber(int64 number, bool estimated)
 {
 	text	   *format = cstring_to_text("FM9,999,999,999,999,999,999,990");
 
@@ -966,10 +966,10 @@ ReadableNumber(double number, bool estimated)
 	{
 		double		unit = pow(10, floor(log10(number)) - 2);
 
-		number = rint(number / unit) * unit;
+		number = (int64) (rint(number / unit) * unit);
 	}
 	return TextDatumGetCString(DirectFunctionCall2(int8_to_char,
-												   Int64GetDatum((int64) rint(number)),
+												   Int64GetDatum(number),
 												   PointerGetDatum(format)));
 }
 
@@ -993,7 +993,8 @@ bloom_summary(PG_FUNCTION_ARGS)
 	else
 		appendStringInfo(&line, "%s keys, %s%s", BloomKeyTypeName(&key_type),
 						 estimated ? "about " : "",
-						 ReadableNumber(BloomCardinality(filter), estimated));
+						 ReadableNumber((int64) rint(BloomCardinality(filter)),
+										estimated));
 
 	if (!BloomHasShape(filter))
 		appendStringInfoString(&line, " and no shape");
@@ -1001,10 +1002,10 @@ bloom_summary(PG_FUNCTION_ARGS)
 	{
 		if (key_type.id == 0)
 			appendStringInfo(&line, ", room for %s",
-							 ReadableNumber((double) filter->capacity, false));
+							 ReadableNumber((int64) filter->capacity, false));
 		else
 			appendStringInfo(&line, " of %s",
-							 ReadableNumber((double) filter->capacity, false));
+							 ReadableNumber((int64) filter->capacity, false));
 		if (BloomIsOverfull(filter))
 			appendStringInfo(&line, " at %.3g %%, not %.3g %%",
 							 BloomRateNow(filter) * 100, filter->fp_prob * 100);

@@ -11,12 +11,12 @@
  * Invariants
  * ----------
  *
- * - An entry is a hash times the secret, an odd number; never zero.  Whoever
- *	 chooses keys cannot choose their blocks.
- * - It is in block (entry * nblocks) >> 64, or in the next one with room,
- *	 cyclically.  Blocks are filled from their beginning, and no entry is ever
- *	 taken out, so that a search ends at the first block with room.
- * - At most three quarters of the entries' places are in use.
+ * - A hash is never zero.  It is in block (hash * secret * nblocks) >> 64, where
+ *	 the first product is modulo 2^64, or in the next one with room, cyclically.
+ *	 So keys cannot be chosen for their blocks.
+ * - Blocks are filled from their beginning, and no hash is ever taken out, so
+ *	 that a search ends at the first block with room.
+ * - At most three quarters of the places in blocks are in use.
  * - A filter has no secret: which new keys it takes for repeats does not change
  *	 from one run of a query to the next.
  *
@@ -48,7 +48,7 @@
 
 #define FIRST_BLOCKS			2
 
-/* How many entries may so many blocks hold?  Three quarters. */
+/* How many hashes may so many blocks hold?  Three quarters. */
 #define Room(nblocks)			((nblocks) * (BLOOM_BLOCK_WORDS * 3 / 4))
 
 #define BLOCK_BYTES				(BLOOM_BLOCK_WORDS * sizeof(uint64))
@@ -90,84 +90,67 @@ ParamsFor(double fp_prob)
 	return last;
 }
 
-/* The number by which a product with an odd number is undone, modulo 2^64 */
-static uint64
-InverseOf(uint64 odd)
-{
-	uint64		inverse = odd;	/* right in the three lowest bits */
-
-	for (int bits = 3; bits < 64; bits *= 2)
-		inverse *= 2 - odd * inverse;
-	return inverse;
-}
-
-/* Move all entries into another table or filter, which takes its place. */
+/* Change to a table of twice the size, or to a filter. */
 static void
-MoveInto(BloomDedup *dedup, const BloomDedup *other)
+Replace(BloomDedup *dedup, bool is_filter)
 {
-	uint64		inverse = InverseOf(dedup->secret);
+	BloomDedup	other = *dedup;
+	uint64		nblocks = Min(dedup->nblocks * 2, MAX_BLOCKS);
 
+	other.is_filter = is_filter;
+	if (is_filter)
+	{
+		other.params = ParamsFor(dedup->shape.fp_prob);
+		nblocks = BloomBlocksForCapacity(dedup->shape.capacity,
+										 other.params.bits_per_key);
+	}
+	MakeBlocks(&other, nblocks);
 	for (uint64 i = 0; i < dedup->nblocks; i++)
 	{
 		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
 
 		BloomCheckInterrupts(i);
 		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
-		{
-			if (other->is_filter)
-				(void) BloomBlockedAdd(other->blocks, other->nblocks,
-									   &other->params, block[j] * inverse);
-			else
-				(void) BloomDedupInsert(other->blocks, other->nblocks, block[j]);
-		}
+			(void) BloomDedupPut(&other, block[j]);
 	}
 	pfree(dedup->memory);
-	*dedup = *other;
+	*dedup = other;
 }
 
-/* Change to a table of twice the size. */
-static void
-Grow(BloomDedup *dedup)
+/* Is there no filter to change to? */
+#define IsExact(dedup)		((dedup)->shape.bits == 0)
+
+/* The keys with which a table ends */
+static uint64
+MostKeys(const BloomDedup *dedup)
 {
-	BloomDedup	grown = *dedup;
-
-	MakeBlocks(&grown, Min(dedup->nblocks * 2, MAX_BLOCKS));
-	MoveInto(dedup, &grown);
-}
-
-/* Change from a table to a filter. */
-static void
-TurnIntoFilter(BloomDedup *dedup)
-{
-	BloomDedup	filter = *dedup;
-
-	filter.params = ParamsFor(dedup->shape.fp_prob);
-	filter.is_filter = true;
-	MakeBlocks(&filter, BloomBlocksForCapacity(dedup->shape.capacity,
-											   filter.params.bits_per_key));
-	MoveInto(dedup, &filter);
+	return IsExact(dedup) ? MAX_EXACT_KEYS :
+		Max(dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1);
 }
 
 /* How many keys may there be before something has to be done? */
 static uint64
 NextLimit(const BloomDedup *dedup)
 {
-	uint64		room = Room(dedup->nblocks);
-
-	if (dedup->is_exact)
-		return Min(room, MAX_EXACT_KEYS);
 	if (!dedup->is_filter)
-		return Min(room, Max(dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1));
+		return Min(Room(dedup->nblocks), MostKeys(dedup));
 	return dedup->nkeys > dedup->shape.capacity ? PG_UINT64_MAX :
 		dedup->shape.capacity + 1;
 }
 
-static void
-Init(BloomDedup *dedup, MemoryContext context)
+/*
+ * BloomDedupInit
+ *		Begin with no keys: for a filter of this shape or, if that is NULL, in
+ *		the exact form.
+ */
+void
+BloomDedupInit(BloomDedup *dedup, MemoryContext context,
+			   const BloomShape *shape)
 {
+	memset(dedup, 0, sizeof(BloomDedup));
 	dedup->context = context;
-	dedup->nkeys = 0;
-	dedup->is_filter = false;
+	if (shape != NULL)
+		dedup->shape = *shape;
 	if (!pg_strong_random(&dedup->secret, sizeof(dedup->secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -175,30 +158,6 @@ Init(BloomDedup *dedup, MemoryContext context)
 	dedup->secret |= 1;
 	MakeBlocks(dedup, FIRST_BLOCKS);
 	dedup->limit = NextLimit(dedup);
-}
-
-/*
- * BloomDedupInit
- *		Begin with no keys, in the exact form.
- */
-void
-BloomDedupInit(BloomDedup *dedup, MemoryContext context)
-{
-	dedup->is_exact = true;
-	Init(dedup, context);
-}
-
-/*
- * BloomDedupInitSized
- *		Begin with no keys, in the form of a filter.  Checks both parameters.
- */
-void
-BloomDedupInitSized(BloomDedup *dedup, MemoryContext context,
-					double capacity, double fp_prob)
-{
-	dedup->is_exact = false;
-	dedup->shape = BloomShapeForCapacity(capacity, fp_prob, 0);
-	Init(dedup, context);
 }
 
 /*
@@ -221,21 +180,14 @@ BloomDedupMakeRoom(BloomDedup *dedup, bool *warned)
 					 errhint("Name a larger capacity.")));
 		}
 	}
-	else if (dedup->nkeys < Room(dedup->nblocks))
-	{
-		if (dedup->is_exact)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("too many distinct keys to remember without a capacity"),
-					 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
-							   (uint64) MAX_EXACT_KEYS),
-					 errhint("Name a capacity: (key, capacity, fp_prob).")));
-		TurnIntoFilter(dedup);
-	}
-	else if (!dedup->is_exact &&
-			 dedup->nkeys >= dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY)
-		TurnIntoFilter(dedup);
+	else if (dedup->nkeys >= MostKeys(dedup) && IsExact(dedup))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many distinct keys to remember without a capacity"),
+				 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
+						   (uint64) MAX_EXACT_KEYS),
+				 errhint("Name a capacity: (key, capacity, fp_prob).")));
 	else
-		Grow(dedup);
+		Replace(dedup, dedup->nkeys >= MostKeys(dedup));
 	dedup->limit = NextLimit(dedup);
 }

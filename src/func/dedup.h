@@ -24,57 +24,55 @@ typedef struct BloomDedup
 	uint64		nkeys;			/* distinct ones */
 	uint64		limit;			/* at so many, call BloomDedupMakeRoom */
 
-	/* entries, or the bits of a blocked Bloom filter */
+	/* hashes, or the bits of a blocked Bloom filter */
 	uint64	   *blocks;
 	uint64		nblocks;
 	void	   *memory;			/* of the blocks, which are aligned */
 
-	/* an entry is a hash, multiplied by this odd number */
+	/* the product of a hash with this odd number determines its block */
 	uint64		secret;
 
-	bool		is_exact;
 	bool		is_filter;
-	BloomShape	shape;			/* as asked, unless it is exact */
+	BloomShape	shape;			/* without one, the table is exact */
 	BloomBlockedParams params;	/* of the filter */
 } BloomDedup;
 
-extern void BloomDedupInit(BloomDedup *dedup, MemoryContext context);
-extern void BloomDedupInitSized(BloomDedup *dedup, MemoryContext context,
-								double capacity, double fp_prob);
+extern void BloomDedupInit(BloomDedup *dedup, MemoryContext context,
+						   const BloomShape *shape);
 extern void BloomDedupMakeRoom(BloomDedup *dedup, bool *warned);
 
 /*
- * Put an entry into the first block from its place on that is not full, unless
+ * Put a hash into the first block from its place on that is not full, unless
  * it is there.  True: it was not.
  *
- * There are no branches but those that can be foreseen: an entry is found or
+ * There are no branches but those that can be foreseen: a hash is found or
  * not, and a block is hardly ever full.  So the processor goes on to the next
  * row while it waits for the block.
  */
 static inline bool
-BloomDedupInsert(uint64 *blocks, uint64 nblocks, uint64 entry)
+BloomDedupInsert(const BloomDedup *dedup, uint64 hash)
 {
-	uint64		place = BloomMulHigh(entry, nblocks);
+	uint64		place = BloomMulHigh(hash * dedup->secret, dedup->nblocks);
 
 	for (;;)
 	{
-		uint64	   *block = blocks + place * BLOOM_BLOCK_WORDS;
+		uint64	   *block = dedup->blocks + place * BLOOM_BLOCK_WORDS;
 		int			nfound = 0;
 		int			nused = 0;
 
 		for (int i = 0; i < BLOOM_BLOCK_WORDS; i++)
 		{
-			nfound += block[i] == entry;
+			nfound += block[i] == hash;
 			nused += block[i] != 0;
 		}
 		if (nfound > 0)
 			return false;
 		if (likely(nused < BLOOM_BLOCK_WORDS))
 		{
-			block[nused] = entry;
+			block[nused] = hash;
 			return true;
 		}
-		if (++place == nblocks)
+		if (++place == dedup->nblocks)
 			place = 0;
 	}
 }
@@ -95,6 +93,16 @@ BloomDedupTouch(const BloomDedup *dedup, uint64 hash)
 	(void) *(volatile uint64 *) (dedup->blocks + place * BLOOM_BLOCK_WORDS);
 }
 
+/* Put a hash into the table or filter, as it is.  True: it was new. */
+static inline bool
+BloomDedupPut(const BloomDedup *dedup, uint64 hash)
+{
+	if (dedup->is_filter)
+		return BloomBlockedAdd(dedup->blocks, dedup->nblocks, &dedup->params,
+							   hash);
+	return BloomDedupInsert(dedup, hash);
+}
+
 /*
  * BloomDedupAdd
  *		Add a hash.  True: it was new.
@@ -105,14 +113,8 @@ BloomDedupTouch(const BloomDedup *dedup, uint64 hash)
 static inline bool
 BloomDedupAdd(BloomDedup *dedup, uint64 hash, bool *warned)
 {
-	bool		is_new;
+	bool		is_new = BloomDedupPut(dedup, hash);
 
-	if (dedup->is_filter)
-		is_new = BloomBlockedAdd(dedup->blocks, dedup->nblocks,
-								 &dedup->params, hash);
-	else
-		is_new = BloomDedupInsert(dedup->blocks, dedup->nblocks,
-								  hash * dedup->secret);
 	if (is_new && unlikely(++dedup->nkeys >= dedup->limit))
 		BloomDedupMakeRoom(dedup, warned);
 	return is_new;

@@ -458,11 +458,8 @@ MakeCall(FunctionCallInfo fcinfo)
 	if (application_name != NULL &&
 		strncmp(application_name, CITUS_APPLICATION_NAME,
 				strlen(CITUS_APPLICATION_NAME)) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("bloom_distinct cannot be used on a distributed table"),
-				 errdetail("Each node would return the first row of a key."),
-				 errhint("Use SELECT DISTINCT.")));
+		Refuse("on a distributed table",
+			   "Each node would return the first row of a key.");
 
 	call = BloomMakeCallSite(fcinfo, 0, false, sizeof(DistinctCall));
 	call->hasher.one_type = true;
@@ -477,16 +474,15 @@ static void
 Begin(FunctionCallInfo fcinfo, DistinctCall *call)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	BloomShape	shape;
 
-	if (PG_NARGS() == 1)
-		BloomDedupInit(&call->dedup, call->context);
-	else
+	if (PG_NARGS() == 3)
 	{
 		BloomCheckNotNull(PG_ARGISNULL(1), "capacity");
 		BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
-		BloomDedupInitSized(&call->dedup, call->context,
-							PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2));
+		shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), 0);
 	}
+	BloomDedupInit(&call->dedup, call->context, PG_NARGS() == 3 ? &shape : NULL);
 	RegisterExprContextCallback(rsinfo->econtext, Rewind,
 								PointerGetDatum(call));
 }

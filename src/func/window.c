@@ -85,13 +85,14 @@ BeginPartition(FunctionCallInfo fcinfo, BloomDedup *dedup)
 	MemoryContext context = GetMemoryChunkContext(dedup);
 
 	if (PG_NARGS() == 1)
-		BloomDedupInit(dedup, context);
+		BloomDedupInit(dedup, context, NULL);
 	else
 	{
 		float8		capacity = GetParameter(window, 1, "capacity");
 		float8		fp_prob = GetParameter(window, 2, "fp_prob");
+		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		BloomDedupInitSized(dedup, context, capacity, fp_prob);
+		BloomDedupInit(dedup, context, &shape);
 	}
 }
 
