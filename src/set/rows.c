@@ -77,6 +77,9 @@
 /* Ours among the advisory locks; the server's functions take 1 and 2 */
 #define LOCK_CLASS	0xB100
 
+/* With more versions of a row, a search of the index takes less than to pass them */
+#define MAX_PASSED	24
+
 /*
  * The word behind the last hash of a lane.  All others behind it are zero.
  *
@@ -768,7 +771,7 @@ StoredSetFindVersions(StoredSetTable *table, int32 bucket, TimestampTz from,
 					  TimestampTz before)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	ScanKeyData keys[3];
+	ScanKey		keys = table->keys;
 
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
 				Int32GetDatum(bucket));
@@ -783,11 +786,36 @@ StoredSetFindVersions(StoredSetTable *table, int32 bucket, TimestampTz from,
 	MemoryContextSwitchTo(oldcontext);
 }
 
+/*
+ * Go on behind a row that has many versions, in a transaction of many commands:
+ * with what is less than (slice, lane).
+ */
+static void
+PassRow(StoredSetTable *table)
+{
+	ScanKey		key = &table->keys[2];
+	ScanKey		row = &table->keys[3];
+
+	ScanKeyEntryInitialize(&row[0], SK_ROW_MEMBER, 2, BTLessStrategyNumber,
+						   InvalidOid, InvalidOid, F_TIMESTAMP_CMP,
+						   TimestampTzGetDatum(table->slice));
+	ScanKeyEntryInitialize(&row[1], SK_ROW_MEMBER | SK_ROW_END, 3,
+						   BTLessStrategyNumber, InvalidOid, InvalidOid,
+						   F_BTINT4CMP, Int32GetDatum(table->lane));
+	memset(key, 0, sizeof(*key));
+	key->sk_flags = SK_ROW_HEADER;
+	key->sk_attno = 2;
+	key->sk_strategy = BTLessStrategyNumber;
+	key->sk_argument = PointerGetDatum(row);
+	index_rescan(table->versions, table->keys, 3, NULL, 0);
+}
+
 /* Go to the next version by the index.  False: there is none. */
 static bool
 NextSlot(StoredSetTable *table)
 {
 	IndexScanDesc scan = table->versions;
+	int			npassed = 0;
 
 	do
 	{
@@ -810,7 +838,11 @@ NextSlot(StoredSetTable *table)
 				table->passed = false;
 			}
 			if (table->passed)
+			{
+				if (++npassed == MAX_PASSED)
+					PassRow(table);
 				continue;
+			}
 		}
 		if (index_fetch_heap(scan, table->slot))
 			return true;

@@ -55,6 +55,7 @@ typedef struct StoredSetTable
 	/* of a writer */
 	SnapshotData dirty;
 	IndexScanDesc versions;		/* with the dirty snapshot */
+	ScanKeyData keys[5];		/* of that, and their parts */
 	TupleTableSlot *output;
 	StoredSetKnown *known;		/* or NULL */
 	StoredSetWriter *writer;	/* this one, from now on */
