@@ -150,16 +150,30 @@ SELECT bloom_set_missing('texts', ARRAY['x', 'a', NULL, 'y', 'x']), bloom_set_mi
 SELECT bloom_set_missing('texts', ARRAY[1]);
 SELECT bloom_set_contains_any(NULL, ARRAY['a']);
 
--- the key type is checked for each key, also where a bucket is empty
+-- the key type is checked for each key, also where a bucket is empty, and was
+-- read before
 SELECT bloom_set_create('records', 1000, seed => 1);
 SELECT bloom_set_add('records', ROW(1, 'a'::text));
--- fail
-SELECT bloom_set_contains('records', r) FROM (VALUES (1, ROW(2, 'b'::text)), (2, ROW(3, 'c'::text)), (3, ROW(4, 5))) AS v (i, r);
+-- fail, all of these
+SELECT bloom_set_contains('records', r)
+FROM (SELECT ROW(i, 'b'::text) FROM generate_series(1, 40) AS i UNION ALL SELECT ROW(1, 5)) AS v (r);
+SELECT bloom_set_contains_any('records', ARRAY(SELECT ROW(i, 'b'::text) FROM generate_series(1, 40) AS i)), bloom_set_contains('records', ROW(1, 5));
+SELECT bloom_set_contains('records', ROW(1, 'b'::text)), bloom_set_missing('records', ARRAY(SELECT ROW(i, 5) FROM generate_series(1, 40) AS i));
 DROP TABLE records;
 
 -- what call sites remember ends with what they see: the same expression, again
 -- and again in one function, while the set changes
-CREATE FUNCTION see(text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN bloom_set_contains('texts', $1); END $$;
+CREATE FUNCTION see(text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	seen boolean := bloom_set_contains('texts', $1);
+BEGIN
+	ASSERT bloom_set_contains_all('texts', ARRAY[$1, $1]) = seen;
+	ASSERT bloom_set_contains_any('texts', ARRAY[$1]) = seen;
+	ASSERT (bloom_set_missing('texts', ARRAY[$1]) = '{}') = seen;
+	RETURN seen;
+END
+$$;
+CREATE FUNCTION see(int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN bloom_set_contains('texts', $1); END $$;
 DO $$
 BEGIN
 	ASSERT see('a') AND see('b') AND NOT see('c');
@@ -177,9 +191,42 @@ BEGIN
 	ASSERT NOT see('c') AND NOT see('a');
 	PERFORM bloom_set_add('texts', 'e');
 	ASSERT see('e') AND NOT see('a');
+	BEGIN
+		CREATE ROLE regress_bloom_stranger;
+		ASSERT see('e');
+		SET LOCAL ROLE regress_bloom_stranger;
+		ASSERT see('e') IS NULL, 'no privileges are needed';
+	EXCEPTION WHEN insufficient_privilege THEN
+		ASSERT SQLERRM = 'permission denied for table texts', SQLERRM;
+	END;
 END
 $$;
-DROP FUNCTION see;
+-- what was being read when there was an error, is read again
+SELECT cardinality(bloom_set_add_all('texts', ARRAY(SELECT 't' || i FROM generate_series(1, 1000) AS i))) AS new;
+SELECT bloom_set_compact('texts') AS moved;
+DO $$
+BEGIN
+	BEGIN
+		ASSERT see(1) IS NULL, 'of another type';
+	EXCEPTION WHEN datatype_mismatch THEN
+	END;
+	ASSERT (SELECT bool_and(see('t' || i)) FROM generate_series(1, 1000) AS i);
+END
+$$;
+
+-- what a statement adds, it does not see, and the next one does
+SELECT bloom_set_contains('texts', 'f') AS before, bloom_set_add('texts', 'f') AS add, bloom_set_contains('texts', 'f') AS after,
+	   bloom_set_contains_all('texts', ARRAY['e', 'f']) AS all_after;
+SELECT see('f') AND see('e') AS there;
+DROP FUNCTION see(text), see(int);
+
+-- the live slices are those of each row's time
+SELECT bloom_set_create('daily', 1000, 1e-9, keep => '1 day', slices => 4, seed => 1);
+SELECT bloom_set_add('daily', 1, '2020-01-01 00:00Z') AS new;
+SELECT h AS hours, bloom_set_contains('daily', 1, '2020-01-01 00:00Z'::timestamptz + h * interval '1 hour') AS one,
+	   bloom_set_contains_all('daily', ARRAY[1], '2020-01-01 00:00Z'::timestamptz + h * interval '1 hour') AS array
+FROM unnest(ARRAY[0, 30, 24, 71, 29, 0]) AS h;
+DROP TABLE daily;
 
 --
 -- Dedup where rows arrive

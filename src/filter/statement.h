@@ -16,7 +16,7 @@
 typedef enum BloomSharedKind
 {
 	BLOOM_SHARED_CACHE = 1,		/* of stored filters (filter/fetch.c) */
-	BLOOM_SHARED_SETS			/* what was read of sets (set/keys.c) */
+	BLOOM_SHARED_SETS			/* what was read of sets (set/test.c) */
 } BloomSharedKind;
 
 /* What is shared begins with this */

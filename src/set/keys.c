@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * set/keys.c
- *		Keys of a stored set by bucket: test, add, expire, warn.
+ *		Keys of a stored set by bucket: add, expire, warn.
  *
  * What the rows of a bucket hold, and why an answer is right, is in set/set.c.
  *
@@ -9,13 +9,6 @@
  * their place.  A bucket has a range of places, and two buckets of the next
  * generation have the halves of that range; so the keys of a bucket stand
  * together, and among them those of each bucket below it.
- *
- * Testing many keys one by one
- * ----------------------------
- *
- * A test is STABLE: all that a statement asks, it asks of one snapshot.  So it
- * keeps the buckets that it has read, for all its call sites together.  They
- * take as much memory as a hash table may; then it begins anew.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -42,10 +35,7 @@
 #include "filter/setops.h"
 #include "filter/statement.h"
 #include "key/hash.h"
-#include "set/keys.h"
-
-/* Mixes a key's hash for its bucket; frozen, since stored sets depend on it */
-#define PLACE_SEED			UINT64CONST(0x73686172642d6f66)
+#include "set/test.h"
 
 /* So many committed keys in the lanes of a bucket are worth a new filter */
 #define MERGE_KEYS			STORED_SET_SHORT_LANE
@@ -126,6 +116,7 @@ StoredSetStart(StoredSetCall *call, Oid relid, StoredSetUse use, TimestampTz at)
 	StoredSetOpen(&call->table, relid, use);
 	if (use != STORED_SET_TEST)
 		CheckNotAhead(set, at);
+	call->seed = (uint64) set->params.seed;
 	call->keys = NULL;
 	call->nkeys = 0;
 	call->oldest = StoredSetOldestSlice(set, at);
@@ -137,11 +128,15 @@ StoredSetStart(StoredSetCall *call, Oid relid, StoredSetUse use, TimestampTz at)
 
 /*
  * StoredSetFinish
- *		Close its set.
+ *		Close its set, if it is open.
  */
 void
 StoredSetFinish(StoredSetCall *call)
 {
+	if (call->table.rel == NULL)
+		return;
+	if (call->table.use == STORED_SET_TEST && call->table.slot != NULL)
+		StoredSetEnd(&call->table);
 	StoredSetClose(&call->table);
 }
 
@@ -165,7 +160,7 @@ MakeKey(uint64 hash, uint32 index)
 {
 	StoredSetKey key;
 
-	key.place = BloomHashInt64((int64) hash, PLACE_SEED);
+	key.place = StoredSetPlaceOf(hash);
 	key.hash = hash;
 	key.index = index;
 	key.creator = InvalidTransactionId;
@@ -173,9 +168,9 @@ MakeKey(uint64 hash, uint32 index)
 	return key;
 }
 
-/* Give a call its keys: all, or the first of each hash. */
+/* Give a call its keys, the first of each hash. */
 static void
-MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes, bool repeats)
+MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes)
 {
 	uint64		n = 0;
 
@@ -190,7 +185,7 @@ MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes, bool repeats
 		qsort(call->keys, nhashes, sizeof(StoredSetKey), CompareKeys);
 	for (uint64 i = 0; i < nhashes; i++)
 	{
-		if (repeats || i == 0 || call->keys[i].hash != call->keys[n - 1].hash)
+		if (i == 0 || call->keys[i].hash != call->keys[n - 1].hash)
 			call->keys[n++] = call->keys[i];
 	}
 	call->nkeys = n;
@@ -220,9 +215,12 @@ CountAnswers(const StoredSetKey *keys, uint64 nkeys, StoredSetAnswer answer)
 	return n;
 }
 
-/* May there be keys of this bucket in the next generation? */
-static bool
-IsClosed(const StoredSet *set, int generation, const StoredSetRow *row)
+/*
+ * StoredSetIsClosed
+ *		May there be keys of this row's bucket in the next generation?
+ */
+bool
+StoredSetIsClosed(const StoredSet *set, int generation, const StoredSetRow *row)
 {
 	if (generation + 1 >= set->generations)
 		return false;
@@ -298,103 +296,6 @@ FindKeys(StoredSetCall *call, const StoredSetRow *row, TransactionId creator,
 			keys[i].creator = creator;
 		}
 	}
-}
-
-/* ----------------------------------------------------------------
- *							TESTING
- * ----------------------------------------------------------------
- */
-
-/*
- * Check the key type, as the snapshot sees it.  False: there is none.
- */
-static bool
-CheckSetKeyType(StoredSetCall *call)
-{
-	StoredSetRow row;
-
-	if (!call->knows_type)
-	{
-		StoredSetFindRows(&call->table, STORED_SET_TYPE_BUCKET, DT_NOBEGIN);
-		if (!StoredSetNextRow(&call->table, &row))
-			return false;
-		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, call->key_type);
-		call->knows_type = true;
-	}
-	return true;
-}
-
-static void TestBuckets(StoredSetCall *call, int generation, StoredSetKey *keys,
-						uint64 nkeys);
-
-/*
- * Look for the keys of one bucket in all live slices, and in the buckets below.
- */
-static void
-TestBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys)
-{
-	const StoredSet *set = &call->table.set;
-	StoredSetRow row;
-	bool		closed = false;
-
-	StoredSetFindRows(&call->table,
-					  StoredSetBucketOf(set, generation, keys[0].place),
-					  call->oldest);
-	while (StoredSetNextRow(&call->table, &row))
-	{
-		FindKeys(call, &row, InvalidTransactionId, keys, nkeys);
-		closed |= IsClosed(set, generation, &row);
-	}
-	(void) CheckSetKeyType(call);
-	if (closed)
-		TestBuckets(call, generation + 1, keys, nkeys);
-}
-
-/* The same for each bucket of a generation. */
-static void
-TestBuckets(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys)
-{
-	for (uint64 i = 0; i < nkeys;)
-	{
-		uint64		n = CountBucket(&call->table.set, generation, keys + i,
-									nkeys - i);
-
-		CHECK_FOR_INTERRUPTS();
-		if (CountAnswers(keys + i, n, STORED_SET_UNKNOWN) > 0)
-			TestBucket(call, generation, keys + i, n);
-		if (generation == 0)
-			MemoryContextReset(CurrentMemoryContext);
-		i += n;
-	}
-}
-
-/* Test all keys of a call, bucket by bucket. */
-static void
-TestKeys(StoredSetCall *call)
-{
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "Bloom set test",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
-
-	TestBuckets(call, 0, call->keys, call->nkeys);
-	MemoryContextSwitchTo(oldcontext);
-	MemoryContextDelete(scratch);
-}
-
-/*
- * StoredSetTest
- *		Test keys of these hashes.
- */
-void
-StoredSetTest(StoredSetCall *call, const BloomKeyType *key_type,
-			  const uint64 *hashes, uint64 nhashes)
-{
-	call->key_type = key_type;
-	MakeKeys(call, hashes, nhashes, true);
-	StoredSetBegin(&call->table);
-	TestKeys(call);
-	StoredSetEnd(&call->table);
 }
 
 /* ----------------------------------------------------------------
@@ -566,7 +467,7 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 			FindKeys(call, row, version.creator, keys, nkeys);
 		if (nkeys == 1 && keys[0].answer == STORED_SET_SEEN)
 			break;
-		if (IsClosed(set, generation, row))
+		if (StoredSetIsClosed(set, generation, row))
 		{
 			bucket->goes_on = true;
 			/* tests of this transaction must see why they look below */
@@ -583,7 +484,7 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 			bucket->filter_is_free |= version.is_free;
 			if (version.is_free)
 				bucket->filter = version.place;
-			bucket->filter_is_full |= IsClosed(set, generation, row);
+			bucket->filter_is_full |= StoredSetIsClosed(set, generation, row);
 			continue;
 		}
 		if (version.is_newest)
@@ -756,7 +657,7 @@ Merge(StoredSetCall *call, Bucket *bucket, int least)
 	bucket->has_filter = true;
 	bucket->filter_is_free = false; /* by this command */
 	bucket->nkeys = BloomCardinality(row.filter);
-	bucket->is_closed |= IsClosed(set, bucket->generation, &row);
+	bucket->is_closed |= StoredSetIsClosed(set, bucket->generation, &row);
 
 	bucket->nyoung -= nmerged;
 	for (int i = 0; i < bucket->nlanes && nmerged > 0; i++)
@@ -1053,7 +954,7 @@ AddKeys(StoredSetCall *call)
 	MemoryContext oldcontext;
 
 	if (IsolationUsesXactSnapshot())
-		TestKeys(call);
+		StoredSetTestBeforeAdd(call);
 	oldcontext = MemoryContextSwitchTo(scratch);
 	for (uint64 i = 0; i < call->nkeys;)
 	{
@@ -1119,7 +1020,7 @@ StoredSetAdd(StoredSetCall *call, const BloomKeyType *key_type,
 			 const uint64 *hashes, uint64 nhashes, bool *warned)
 {
 	call->key_type = key_type;
-	MakeKeys(call, hashes, nhashes, false);
+	MakeKeys(call, hashes, nhashes);
 	StoredSetBegin(&call->table);
 	AddKeys(call);
 	StoredSetEnd(&call->table);
@@ -1234,288 +1135,4 @@ StoredSetCompact(StoredSetCall *call)
 	MemoryContextDelete(scratch);
 	StoredSetEnd(table);
 	return nmoved;
-}
-
-/* ----------------------------------------------------------------
- *							TESTING WITH A CACHE
- * ----------------------------------------------------------------
- */
-
-/* A bucket that was read: what it has in all live slices */
-typedef struct CachedBucket
-{
-	int32		bucket;			/* -1: the entry is empty */
-	bool		is_closed;
-	int			nfilters;
-	int			nhashes;
-	Size		size;			/* of both */
-	char	   *filters;		/* one after another */
-	uint64	   *hashes;			/* of the lanes, sorted */
-} CachedBucket;
-
-/* Buckets that were read look the same to calls for which all of this agrees */
-typedef struct View
-{
-	Oid			user;
-	LocalTransactionId transaction;
-	SubTransactionId subtransaction;
-	CommandId	command;
-	TransactionId xmin;
-	TransactionId xmax;
-	uint32		xcnt;
-	int32		subxcnt;
-} View;
-
-struct StoredSetCache
-{
-	struct StoredSetCache *next;
-	Oid			relid;
-	MemoryContext context;		/* of the buckets */
-	View		view;
-	TimestampTz at;				/* of the first call with this view */
-	TimestampTz oldest;
-	StoredSet	set;
-	bool		knows_type;
-	Bloom	   *type;			/* a filter of the set's key type, or NULL */
-	Size		used;
-	uint32		nentries;		/* a power of two, or 0 */
-	CachedBucket *entries;
-};
-
-/* All of a statement */
-typedef struct SharedCaches
-{
-	BloomShared shared;
-	StoredSetCache *first;
-} SharedCaches;
-
-/*
- * StoredSetGetCache
- *		What the statement with this memory context has read of a set.
- */
-StoredSetCache *
-StoredSetGetCache(MemoryContext statement, Oid relid)
-{
-	SharedCaches *caches = BloomShare(statement, BLOOM_SHARED_SETS,
-									  sizeof(SharedCaches));
-	StoredSetCache *cache;
-
-	for (cache = caches->first; cache != NULL; cache = cache->next)
-	{
-		if (cache->relid == relid)
-			return cache;
-	}
-	cache = MemoryContextAllocZero(statement, sizeof(StoredSetCache));
-	cache->context = AllocSetContextCreate(statement, "Bloom set cache",
-										   ALLOCSET_DEFAULT_SIZES);
-	cache->relid = relid;
-	cache->next = caches->first;
-	caches->first = cache;
-	return cache;
-}
-
-/* Forget all buckets. */
-static void
-EmptyCache(StoredSetCache *cache)
-{
-	MemoryContextReset(cache->context);
-	cache->used = 0;
-	cache->nentries = 0;
-}
-
-/*
- * StoredSetCached
- *		The set, if the caller sees the same as the last one, or else NULL.
- *
- * Within a statement, all calls see the same.  Between two transactions that
- * have the same numbers in their snapshots, no other has begun or ended.
- */
-const StoredSet *
-StoredSetCached(StoredSetCache *cache, TimestampTz at)
-{
-	Snapshot	snapshot = GetActiveSnapshot();
-	View		view;
-
-	memset(&view, 0, sizeof(view));
-	view.user = GetUserId();
-	view.transaction = BloomLocalTransaction();
-	view.subtransaction = GetCurrentSubTransactionId();
-	view.command = snapshot->curcid;
-	view.xmin = snapshot->xmin;
-	view.xmax = snapshot->xmax;
-	view.xcnt = snapshot->xcnt;
-	view.subxcnt = snapshot->subxcnt;
-	if (memcmp(&view, &cache->view, sizeof(view)) == 0 &&
-		OidIsValid(cache->set.relid) &&
-		(at == cache->at ||
-		 StoredSetOldestSlice(&cache->set, at) == cache->oldest))
-		return &cache->set;
-
-	EmptyCache(cache);
-	if (cache->type != NULL)
-		pfree(cache->type);
-	cache->type = NULL;
-	cache->knows_type = false;
-	cache->set.relid = InvalidOid;
-	cache->view = view;
-	cache->at = at;
-	return NULL;
-}
-
-/* Make a table of entries, each of which will keep a bucket. */
-static void
-MakeEntries(StoredSetCache *cache)
-{
-	const StoredSetParams *params = &cache->set.params;
-	uint64		n = BloomHashMemoryLimit() /
-	(sizeof(CachedBucket) + BLOOM_HEADER_SIZE + params->bits / 8);
-
-	/* those of further generations displace others */
-	n = Min(Max(n, 16), Max(2 * (uint64) params->buckets, 1024));
-	cache->nentries = pg_prevpower2_32((uint32) Min(n, 1 << 20));
-	cache->entries = MemoryContextAlloc(cache->context,
-										cache->nentries * sizeof(CachedBucket));
-	cache->used = cache->nentries * sizeof(CachedBucket);
-	for (uint32 i = 0; i < cache->nentries; i++)
-	{
-		memset(&cache->entries[i], 0, sizeof(CachedBucket));
-		cache->entries[i].bucket = -1;
-	}
-}
-
-/* Keep what a bucket has more, behind what was kept of it. */
-static void *
-Keep(StoredSetCache *cache, void *kept, Size size, const void *more, Size length)
-{
-	kept = kept == NULL ? MemoryContextAlloc(cache->context, length) :
-		repalloc(kept, size + length);
-	memcpy((char *) kept + size, more, length);
-	return kept;
-}
-
-/* Read the rows of a bucket into an entry. */
-static void
-CacheBucket(StoredSetCache *cache, CachedBucket *entry, int generation,
-			int32 bucket, const BloomKeyType *key_type)
-{
-	StoredSetCall call;
-	StoredSetRow row;
-	Size		size = 0;
-
-	if (entry->filters != NULL)
-		pfree(entry->filters);
-	if (entry->hashes != NULL)
-		pfree(entry->hashes);
-	cache->used -= entry->size;
-	memset(entry, 0, sizeof(*entry));
-	entry->bucket = -1;
-
-	StoredSetStart(&call, cache->relid, STORED_SET_TEST, cache->at);
-	StoredSetBegin(&call.table);
-	StoredSetFindRows(&call.table, bucket, call.oldest);
-	while (StoredSetNextRow(&call.table, &row))
-	{
-		entry->is_closed |= IsClosed(&call.table.set, generation, &row);
-		if (row.filter == NULL)
-		{
-			if (row.nhashes > 0)
-				entry->hashes = Keep(cache, entry->hashes,
-									 entry->nhashes * sizeof(uint64),
-									 row.hashes, row.nhashes * sizeof(uint64));
-			entry->nhashes += row.nhashes;
-			continue;
-		}
-		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, key_type);
-		entry->filters = Keep(cache, entry->filters, size, row.filter,
-							  VARSIZE(row.filter));
-		size += VARSIZE(row.filter);
-		entry->nfilters++;
-	}
-	StoredSetEnd(&call.table);
-	StoredSetFinish(&call);
-	entry->size = size + entry->nhashes * sizeof(uint64);
-	cache->used += entry->size;
-	if (entry->nhashes > 0)
-		entry->nhashes = (int) BloomSortHashes(entry->hashes, entry->nhashes);
-	entry->bucket = bucket;
-}
-
-/* Find the key type of the set. */
-static void
-CacheKeyType(StoredSetCache *cache)
-{
-	StoredSetCall call;
-	StoredSetRow row;
-
-	StoredSetStart(&call, cache->relid, STORED_SET_TEST, cache->at);
-	StoredSetBegin(&call.table);
-	StoredSetFindRows(&call.table, STORED_SET_TYPE_BUCKET, DT_NOBEGIN);
-	if (StoredSetNextRow(&call.table, &row))
-	{
-		cache->type = MemoryContextAlloc(MemoryContextGetParent(cache->context),
-										 VARSIZE(row.filter));
-		memcpy(cache->type, row.filter, VARSIZE(row.filter));
-	}
-	StoredSetEnd(&call.table);
-	StoredSetFinish(&call);
-	cache->knows_type = true;
-}
-
-/*
- * StoredSetTestCached
- *		Look for a key in the set that StoredSetCached has returned.
- */
-bool
-StoredSetTestCached(StoredSetCache *cache, uint64 hash,
-					const BloomKeyType *key_type)
-{
-	const StoredSet *set = &cache->set;
-	StoredSetKey key = MakeKey(hash, 0);
-
-	/* the type of a key may differ from that of the last one */
-	if (!cache->knows_type)
-		CacheKeyType(cache);
-	if (cache->type != NULL)
-		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, cache->type, key_type);
-	if (cache->used > BloomHashMemoryLimit())
-		EmptyCache(cache);
-	if (cache->nentries == 0)
-		MakeEntries(cache);
-	for (int generation = 0; generation < set->generations; generation++)
-	{
-		int32		bucket = StoredSetBucketOf(set, generation, key.place);
-		CachedBucket *entry = &cache->entries[murmurhash32((uint32) bucket) &
-											  (cache->nentries - 1)];
-		const char *filter;
-
-		if (entry->bucket != bucket)
-			CacheBucket(cache, entry, generation, bucket, key_type);
-		if (entry->nhashes > 0 &&
-			BloomTestKeys(entry->hashes, entry->nhashes, hash))
-			return true;
-		filter = entry->filters;
-		for (int i = 0; i < entry->nfilters; i++)
-		{
-			if (BloomTestHash((const Bloom *) filter, hash))
-				return true;
-			filter += VARSIZE(filter);
-		}
-		if (!entry->is_closed)
-			return false;
-	}
-	return false;
-}
-
-/*
- * StoredSetTestOne
- *		Look for a key, and remember what the caller sees.
- */
-bool
-StoredSetTestOne(StoredSetCall *call, StoredSetCache *cache, uint64 hash,
-				 const BloomKeyType *key_type)
-{
-	StoredSetTest(call, key_type, &hash, 1);
-	cache->set = call->table.set;
-	cache->oldest = call->oldest;
-	return call->keys[0].answer == STORED_SET_SEEN;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * set/keys.h
- *		Keys of a stored set by bucket: test, add, expire, compact.
+ *		Keys of a stored set by bucket: add, expire, compact.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -10,7 +10,11 @@
 #ifndef SET_KEYS_H
 #define SET_KEYS_H
 
+#include "key/hash.h"
 #include "set/rows.h"
+
+/* Mixes a key's hash for its bucket; frozen, since stored sets depend on it */
+#define STORED_SET_PLACE_SEED	UINT64CONST(0x73686172642d6f66)
 
 typedef enum StoredSetAnswer
 {
@@ -33,7 +37,8 @@ typedef struct StoredSetKey
 /* Keys that are tested or added at once, in order of places */
 typedef struct StoredSetCall
 {
-	StoredSetTable table;
+	StoredSetTable table;		/* of a test, open if rel is not NULL */
+	uint64		seed;
 	const BloomKeyType *key_type;
 	StoredSetKey *keys;
 	uint64		nkeys;
@@ -45,28 +50,30 @@ typedef struct StoredSetCall
 	double		buckets_written;
 	double		keys_written;
 	bool		is_full;		/* it cannot grow any more */
-} StoredSetCall;
 
-/* What the call sites of a statement remember of the buckets they have read */
-typedef struct StoredSetCache StoredSetCache;
+	/* what was read before, by a call that tests */
+	struct StoredSetCache *cache;
+	struct StoredSetCached *cached;
+	uint64		nemptied;		/* the cache, when the call started */
+} StoredSetCall;
 
 extern TimestampTz StoredSetOldestSlice(const StoredSet *set, TimestampTz at);
 
 extern void StoredSetStart(StoredSetCall *call, Oid relid, StoredSetUse use,
 						   TimestampTz at);
 extern void StoredSetFinish(StoredSetCall *call);
-extern void StoredSetTest(StoredSetCall *call, const BloomKeyType *key_type,
-						  const uint64 *hashes, uint64 nhashes);
+extern bool StoredSetIsClosed(const StoredSet *set, int generation,
+							  const StoredSetRow *row);
 extern void StoredSetAdd(StoredSetCall *call, const BloomKeyType *key_type,
 						 const uint64 *hashes, uint64 nhashes, bool *warned);
 extern int64 StoredSetExpire(StoredSetCall *call);
 extern int64 StoredSetCompact(StoredSetCall *call);
 
-extern StoredSetCache *StoredSetGetCache(MemoryContext statement, Oid relid);
-extern const StoredSet *StoredSetCached(StoredSetCache *cache, TimestampTz at);
-extern bool StoredSetTestCached(StoredSetCache *cache, uint64 hash,
-								const BloomKeyType *key_type);
-extern bool StoredSetTestOne(StoredSetCall *call, StoredSetCache *cache,
-							 uint64 hash, const BloomKeyType *key_type);
+/* The place of the key with this hash, which determines its buckets. */
+static inline uint64
+StoredSetPlaceOf(uint64 hash)
+{
+	return BloomHashInt64((int64) hash, STORED_SET_PLACE_SEED);
+}
 
 #endif							/* SET_KEYS_H */

@@ -13,7 +13,7 @@
  *
  * With time slices, each slice of a bucket has its own.  This file has what SQL
  * calls; set/define.c says which table is a set, set/rows.c reads and writes
- * rows, set/keys.c tests and adds keys.
+ * rows, set/test.c tests keys, set/keys.c adds them.
  *
  * Adding
  * ------
@@ -126,7 +126,7 @@
 #include "utils/varlena.h"
 
 #include "filter/call.h"
-#include "set/keys.h"
+#include "set/test.h"
 
 /* Room of a set that grows, and for whose size nobody has asked */
 #define DEFAULT_CAPACITY	100000
@@ -168,8 +168,7 @@ typedef struct CallSite
 {
 	BloomHasher hasher;
 	bool		warned;
-	Oid			cached;			/* set, of a test */
-	StoredSetCache *cache;
+	StoredSetCache *cache;		/* of tests, or NULL */
 } CallSite;
 
 static CallSite *
@@ -349,18 +348,41 @@ bloom_set_create(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/* Add a key.  True: it was new. */
-static bool
-AddKey(Oid relid, TimestampTz at, BloomHasher *hasher, Datum key, bool *warned)
+/*
+ * Start a call that adds or tests.  The result is NULL if there are no keys.
+ */
+static CallSite *
+StartCall(FunctionCallInfo fcinfo, StoredSetUse use, bool is_array,
+		  StoredSetCall *call)
 {
-	StoredSetCall call;
-	uint64		hash;
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 2);
+	CallSite   *site;
 
-	StoredSetStart(&call, relid, STORED_SET_ADD, at);
-	hash = BloomHashDatum(hasher, key, (uint64) call.table.set.params.seed);
-	StoredSetAdd(&call, &hasher->key_type, &hash, 1, warned);
-	StoredSetFinish(&call);
-	return call.keys[0].answer == STORED_SET_FRESH;
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetStart(call, relid, use, at);
+		StoredSetFinish(call);
+		return NULL;
+	}
+	site = GetCallSite(fcinfo, is_array);
+	if (use == STORED_SET_TEST)
+		StoredSetStartTest(call, &site->cache, fcinfo->flinfo->fn_mcxt, relid,
+						   at);
+	else
+		StoredSetStart(call, relid, use, at);
+	return site;
+}
+
+/* Add a key, and finish the call.  True: it was new. */
+static bool
+AddKey(StoredSetCall *call, BloomHasher *hasher, Datum key, bool *warned)
+{
+	uint64		hash = BloomHashDatum(hasher, key, call->seed);
+
+	StoredSetAdd(call, &hasher->key_type, &hash, 1, warned);
+	StoredSetFinish(call);
+	return call->keys[0].answer == STORED_SET_FRESH;
 }
 
 /*
@@ -371,93 +393,13 @@ PG_FUNCTION_INFO_V1(bloom_set_add);
 Datum
 bloom_set_add(PG_FUNCTION_ARGS)
 {
-	Oid			relid = GetSetArg(fcinfo);
-	TimestampTz at = GetTimeArg(fcinfo, 2);
 	StoredSetCall call;
-	CallSite   *site;
+	CallSite   *site = StartCall(fcinfo, STORED_SET_ADD, false, &call);
 
-	if (PG_ARGISNULL(1))
-	{
-		StoredSetStart(&call, relid, STORED_SET_ADD, at);
-		StoredSetFinish(&call);
+	if (site == NULL)
 		PG_RETURN_NULL();
-	}
-	site = GetCallSite(fcinfo, false);
-	PG_RETURN_BOOL(AddKey(relid, at, &site->hasher, PG_GETARG_DATUM(1),
+	PG_RETURN_BOOL(AddKey(&call, &site->hasher, PG_GETARG_DATUM(1),
 						  &site->warned));
-}
-
-/*
- * The answers for the keys of an array, in its order, of a call that adds or
- * tests.  NULL, if the array is null.
- */
-static uint8 *
-AnswerAll(FunctionCallInfo fcinfo, StoredSetUse use, BloomArrayKeys *array)
-{
-	Oid			relid = GetSetArg(fcinfo);
-	TimestampTz at = GetTimeArg(fcinfo, 2);
-	StoredSetCall call;
-	BloomKeyType any = {0};
-	CallSite   *site;
-	uint8	   *answers;
-
-	StoredSetStart(&call, relid, use, at);
-	if (PG_ARGISNULL(1))
-	{
-		StoredSetFinish(&call);
-		return NULL;
-	}
-	site = GetCallSite(fcinfo, true);
-	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
-							BLOOM_HOLDER_SET, &any,
-							(uint64) call.table.set.params.seed, BLOOM_TO_ADD);
-	if (use == STORED_SET_ADD)
-		StoredSetAdd(&call, &array->key_type, array->hashes, array->nkeys,
-					 &site->warned);
-	else
-		StoredSetTest(&call, &array->key_type, array->hashes, array->nkeys);
-	StoredSetFinish(&call);
-
-	/* an add has no answer for a repeat, which is not new */
-	answers = palloc(array->nkeys + 1);
-	memset(answers, STORED_SET_SEEN, array->nkeys);
-	for (uint64 i = 0; i < call.nkeys; i++)
-	{
-		BloomCheckInterrupts(i);
-		answers[call.keys[i].index] = call.keys[i].answer;
-	}
-	pfree(call.keys);
-	return answers;
-}
-
-/* An array of the keys that have this answer. */
-static Datum
-KeysWithAnswer(BloomArrayKeys *array, const uint8 *answers, uint8 answer)
-{
-	uint64		n = 0;
-
-	for (uint64 i = 0; i < array->nkeys; i++)
-	{
-		if (answers[i] == answer)
-			array->keys[n++] = array->keys[i];
-	}
-	return BloomMakeKeyArray(array->element, array->keys, n);
-}
-
-/*
- * bloom_set_add_all
- *		Add the elements of an array to a set.  The result are the new ones.
- */
-PG_FUNCTION_INFO_V1(bloom_set_add_all);
-Datum
-bloom_set_add_all(PG_FUNCTION_ARGS)
-{
-	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, STORED_SET_ADD, &array);
-
-	if (answers == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, STORED_SET_FRESH));
 }
 
 /*
@@ -468,42 +410,93 @@ PG_FUNCTION_INFO_V1(bloom_set_contains);
 Datum
 bloom_set_contains(PG_FUNCTION_ARGS)
 {
-	Oid			relid = GetSetArg(fcinfo);
-	TimestampTz at = GetTimeArg(fcinfo, 2);
-	const StoredSet *set;
 	StoredSetCall call;
-	CallSite   *site;
+	CallSite   *site = StartCall(fcinfo, STORED_SET_TEST, false, &call);
 	uint64		hash;
 	bool		result;
 
-	if (PG_ARGISNULL(1))
-	{
-		StoredSetStart(&call, relid, STORED_SET_TEST, at);
-		StoredSetFinish(&call);
+	if (site == NULL)
 		PG_RETURN_NULL();
-	}
-	site = GetCallSite(fcinfo, false);
-	if (site->cache == NULL || site->cached != relid)
-	{
-		site->cache = StoredSetGetCache(fcinfo->flinfo->fn_mcxt, relid);
-		site->cached = relid;
-	}
-
-	set = StoredSetCached(site->cache, at);
-	if (set != NULL)
-	{
-		hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
-							  (uint64) set->params.seed);
-		PG_RETURN_BOOL(StoredSetTestCached(site->cache, hash,
-										   &site->hasher.key_type));
-	}
-
-	StoredSetStart(&call, relid, STORED_SET_TEST, at);
-	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1),
-						  (uint64) call.table.set.params.seed);
-	result = StoredSetTestOne(&call, site->cache, hash, &site->hasher.key_type);
+	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1), call.seed);
+	call.key_type = &site->hasher.key_type;
+	result = StoredSetTestKey(&call, hash);
 	StoredSetFinish(&call);
 	PG_RETURN_BOOL(result);
+}
+
+/*
+ * The answers for the keys of an array, in its order, of a call that adds or
+ * tests.  NULL, if the array is null.
+ */
+static uint8 *
+AnswerAll(FunctionCallInfo fcinfo, StoredSetUse use, BloomArrayKeys *array)
+{
+	StoredSetCall call;
+	CallSite   *site = StartCall(fcinfo, use, true, &call);
+	BloomKeyType any = {0};
+	uint8	   *answers;
+
+	if (site == NULL)
+		return NULL;
+	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
+							BLOOM_HOLDER_SET, &any, call.seed, BLOOM_TO_ADD);
+	answers = palloc0(array->nkeys + 1);
+	if (use == STORED_SET_TEST)
+	{
+		call.key_type = &array->key_type;
+		StoredSetTest(&call, array->hashes, array->nkeys, answers);
+	}
+	else
+	{
+		StoredSetAdd(&call, &array->key_type, array->hashes, array->nkeys,
+					 &site->warned);
+		/* there is none for a repeat, which is not new */
+		for (uint64 i = 0; i < call.nkeys; i++)
+			answers[call.keys[i].index] = call.keys[i].answer;
+		pfree(call.keys);
+	}
+	StoredSetFinish(&call);
+	return answers;
+}
+
+/* The elements of an array that have this answer. */
+static Datum
+KeysWithAnswer(FunctionCallInfo fcinfo, StoredSetUse use, StoredSetAnswer answer)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = AnswerAll(fcinfo, use, &array);
+	uint64		n = 0;
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	for (uint64 i = 0; i < array.nkeys; i++)
+	{
+		if (answers[i] == answer)
+			array.keys[n++] = array.keys[i];
+	}
+	PG_RETURN_DATUM(BloomMakeKeyArray(array.element, array.keys, n));
+}
+
+/*
+ * bloom_set_add_all
+ *		Add the elements of an array to a set.  The result are the new ones.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_add_all);
+Datum
+bloom_set_add_all(PG_FUNCTION_ARGS)
+{
+	return KeysWithAnswer(fcinfo, STORED_SET_ADD, STORED_SET_FRESH);
+}
+
+/*
+ * bloom_set_missing
+ *		The elements of an array that a set certainly does not contain.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_missing);
+Datum
+bloom_set_missing(PG_FUNCTION_ARGS)
+{
+	return KeysWithAnswer(fcinfo, STORED_SET_TEST, STORED_SET_UNKNOWN);
 }
 
 /* Is one of the answers for an array decisive?  Null elements may be, too. */
@@ -546,22 +539,6 @@ Datum
 bloom_set_contains_any(PG_FUNCTION_ARGS)
 {
 	return TestArray(fcinfo, STORED_SET_SEEN);
-}
-
-/*
- * bloom_set_missing
- *		The elements of an array that a set certainly does not contain.
- */
-PG_FUNCTION_INFO_V1(bloom_set_missing);
-Datum
-bloom_set_missing(PG_FUNCTION_ARGS)
-{
-	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, STORED_SET_TEST, &array);
-
-	if (answers == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, STORED_SET_UNKNOWN));
 }
 
 /*
@@ -713,6 +690,7 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TimestampTz at = GetCurrentTransactionStartTimestamp();
+	StoredSetCall call;
 	TriggerSite *site;
 	Datum		key;
 	bool		isnull;
@@ -744,8 +722,8 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 	if (isnull)
 		return PointerGetDatum(trigger->tg_trigtuple);
 
-	return PointerGetDatum(AddKey(site->set, at, &site->hasher, key,
-								  &site->warned) ?
+	StoredSetStart(&call, site->set, STORED_SET_ADD, at);
+	return PointerGetDatum(AddKey(&call, &site->hasher, key, &site->warned) ?
 						   trigger->tg_trigtuple : NULL);
 }
 

@@ -193,6 +193,39 @@ is(answer(q{SELECT bloom_set_contains('cache', 1), bloom_set_add('cache', 'of an
 	'f|t', 'an unlogged set is empty');
 
 #
+# What a statement has read of sets takes the memory of a hash table, be it asked
+# by 60 partitions, or of several sets: then there is at most a bucket, a block of
+# 64 kB and a larger table of buckets more.
+#
+
+SKIP:
+{
+	skip 'this server does not show its memory', 2
+	  unless answer(q{SELECT to_regclass('pg_backend_memory_contexts') IS NOT NULL}) eq 't';
+	answer(q{
+		SELECT bloom_set_create('many_' || i, 100000, 0.001, seed => i) FROM generate_series(1, 3) AS i;
+		SELECT bloom_set_add_all(('many_' || i)::regclass, ARRAY(SELECT generate_series(1, 100000))) FROM generate_series(1, 3) AS i;
+		CREATE TABLE part (k int) PARTITION BY HASH (k);
+		DO $$
+		BEGIN
+			FOR i IN 0 .. 59 LOOP
+				EXECUTE format('CREATE TABLE part_%s PARTITION OF part FOR VALUES WITH (MODULUS 60, REMAINDER %s)', i, i);
+			END LOOP;
+		END
+		$$;
+		INSERT INTO part SELECT generate_series(1, 60000);
+		CREATE FUNCTION kilobytes() RETURNS bigint LANGUAGE sql VOLATILE AS
+			$$SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts WHERE name = 'Bloom set cache'$$});
+	my $small = 'SET work_mem = 256; SET hash_mem_multiplier = 1; SELECT max(CASE WHEN k % 500 = 0 THEN kilobytes() END)';
+	foreach my $asked ("part WHERE bloom_set_contains('many_1', k)",
+		"generate_series(1, 60000) AS k WHERE bloom_set_contains(('many_' || k % 3 + 1)::regclass, k)")
+	{
+		my $most = answer("$small FROM $asked");
+		ok(200 < $most && $most <= 256 + 2 * 64, "$most kB: $asked");
+	}
+}
+
+#
 # Dump and restore, to another owner
 #
 
