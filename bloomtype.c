@@ -245,7 +245,7 @@ bloom_params(PG_FUNCTION_ARGS)
 }
 
 /*
- * The rate that bits per key and hashes give at capacity.
+ * The rate of bits per key and hashes at capacity.
  */
 static float8
 ExpectedRate(float8 bits_per_key, int32 hashes)
@@ -327,7 +327,7 @@ bloom_shape(PG_FUNCTION_ARGS)
 
 /*
  * counting_bloom_empty
- *		An empty counting filter, of the shape that bloom_empty gives.
+ *		An empty counting filter, of the shape that bloom_empty makes.
  */
 PG_FUNCTION_INFO_V1(counting_bloom_empty);
 Datum
@@ -377,7 +377,7 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 		PG_RETURN_BLOOM_P(filter);
 	if (use == BLOOM_TO_TEST)
 		PG_RETURN_BLOOM_P(BloomCountingRemove(filter, keys.hashes, keys.nkeys));
-	if (BloomKindOf(filter) == BLOOM_COUNTING)
+	if (BloomIsCounting(filter))
 		list = BloomCountHashes(keys.hashes, keys.nkeys);
 	else
 	{
@@ -550,7 +550,7 @@ BeginArrayProbe(FunctionCallInfo fcinfo, BloomProbe *probe)
 }
 
 /*
- * Test the elements of an array until one gives the decisive answer.
+ * Test the elements of an array until one decides the answer.
  *
  * Null elements count as in ALL and ANY: if no other element decides, the
  * result is null.
@@ -905,7 +905,7 @@ bloom_is_full(PG_FUNCTION_ARGS)
 static Datum
 Info(FunctionCallInfo fcinfo, const Bloom *filter)
 {
-	bool		is_counting = BloomKindOf(filter) == BLOOM_COUNTING;
+	bool		is_counting = BloomIsCounting(filter);
 	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	Datum		values[12] = {0};
 	bool		nulls[12] = {false};

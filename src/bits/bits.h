@@ -50,8 +50,8 @@
 #endif
 
 /*
- * CHECK_FOR_INTERRUPTS is cheap but not free, so loops call it once in so many
- * steps, of which none takes more than about a hundred nanoseconds.  It is a
+ * CHECK_FOR_INTERRUPTS is cheap but not free, so loops call it once in n steps,
+ * of which none takes more than about a hundred nanoseconds.  It is a
  * power of two.
  */
 #define BLOOM_STEPS_PER_CHECK	UINT64CONST(262144)
@@ -113,7 +113,7 @@ BloomMulHigh(uint64 a, uint64 bits)
 #endif
 }
 
-/* Step the sequence, and give the new number. */
+/* Step the sequence, and return the new number. */
 static inline uint64
 BloomNextNumber(uint64 *a)
 {
@@ -121,7 +121,7 @@ BloomNextNumber(uint64 *a)
 	return *a;
 }
 
-/* Step the sequence, and give the position of the new number. */
+/* Step the sequence, and return the position of the new number. */
 static inline uint64
 BloomNextPosition(uint64 *a, uint64 bits)
 {
@@ -217,7 +217,7 @@ BloomSetBits(uint8 *data, uint64 bits, int hashes, uint64 hash)
 }
 
 /* Ask for the cache lines that adding the key is going to write. */
-static inline void
+static pg_attribute_always_inline void
 BloomPrefetch(const uint8 *data, int width, uint64 bits, int hashes,
 			  uint64 hash)
 {

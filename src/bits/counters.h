@@ -50,13 +50,12 @@ BloomPutCounter(uint8 *data, uint64 i, unsigned int value)
 	data[i >> 1] = (uint8) ((data[i >> 1] & ~(15 << shift)) | value << shift);
 }
 
-/* A count with so many more or, if that is negative and it suffices, less. */
+/* A count after this change; where it is negative, the count suffices. */
 static inline unsigned int
 BloomCountAfter(unsigned int count, int change)
 {
-	if (change < 0 && count == BLOOM_MAX_COUNT)
-		return count;
-	return Min((int) count + change, BLOOM_MAX_COUNT);
+	return count == BLOOM_MAX_COUNT ? count :
+		Min((int) count + change, BLOOM_MAX_COUNT);
 }
 
 /* ----------------------------------------------------------------
@@ -85,15 +84,15 @@ BloomSmallestCounter(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 }
 
 /*
- * Add the key so many times or, if that is negative, remove it, which its
- * smallest counter allows; and keep the number of counters in use.
+ * Add the key n times, or remove it if n is negative, which its smallest
+ * counter allows; and keep the number of counters in use.
  *
  * All counters are read before the first is written.  So a position that the
  * key has twice gets the same new count twice.
  */
 static inline void
 BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
-					int times, uint64 *in_use)
+					int n, uint64 *in_use)
 {
 	uint32		position[BLOOM_MAX_HASHES];
 	uint8		count[BLOOM_MAX_HASHES];
@@ -102,7 +101,7 @@ BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
 	for (int i = 0; i < hashes; i++)
 	{
 		position[i] = (uint32) BloomNextPosition(&a, bits);
-		count[i] = BloomCountAfter(BloomGetCounter(data, position[i]), times);
+		count[i] = BloomCountAfter(BloomGetCounter(data, position[i]), n);
 	}
 	for (int i = 0; i < hashes; i++)
 	{

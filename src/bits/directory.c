@@ -14,7 +14,7 @@
 
 /*
  * BloomDirectorySize
- *		The memory that the directory of so many keys takes.
+ *		The size of the directory of n keys.
  *
  * One line more says where the last piece ends; and as much again may be lost
  * before the first one, which begins a cache line.

@@ -38,7 +38,7 @@ BloomCountContent(const Bloom *filter)
 	const uint64 *words = BloomKeyData(filter);
 	uint64		count = 0;
 
-	if (BloomKindOf(filter) == BLOOM_COUNTING)
+	if (BloomIsCounting(filter))
 	{
 		for (uint64 i = 0; i < BloomCounterWords(filter); i++)
 		{
@@ -129,7 +129,7 @@ BloomCheckHeader(const Bloom *header)
 		return "The version is unknown.";
 	if (!BloomIsKeys(header) && !BloomIsBits(header))
 		return "The representation is unknown.";
-	if (BloomKindOf(header) == BLOOM_COUNTING)
+	if (BloomIsCounting(header))
 		max_bits = BLOOM_MAX_COUNTERS;
 	if (!has_name && header->key_type >= BLOOM_MAX_BUILTIN_OID)
 		return "The key type is not a built-in type.";
@@ -164,29 +164,6 @@ BloomCheckHeader(const Bloom *header)
 	else if (header->count == 0)
 		return "No bit is set in the bits form.";
 	return NULL;
-}
-
-/*
- * BloomSizeByHeader
- *		How large is the filter with this header, with the varlena header?
- */
-size_t
-BloomSizeByHeader(const Bloom *header)
-{
-	size_t		size = BloomPrefixSize(header);
-
-	switch ((BloomRepresentation) header->representation)
-	{
-		case BLOOM_KEYS:
-			return size + header->count * sizeof(uint64);
-		case BLOOM_COUNTED_KEYS:
-			return size + header->count * sizeof(uint64) +
-				BloomCountBytes(header->count);
-		case BLOOM_COUNTERS:
-			return size + BloomCounterBytes(header);
-		default:
-			return size + BloomBitBytes(header);
-	}
 }
 
 /*
@@ -265,11 +242,11 @@ BloomCheckContent(const Bloom *filter)
 				return "The keys are not ascending.";
 			previous = keys[i];
 		}
-		if (BloomKindOf(filter) == BLOOM_COUNTING)
+		if (BloomIsCounting(filter))
 			return CheckCounts(filter);
 	}
 	else if (BloomCountContent(filter) != filter->count)
-		return BloomKindOf(filter) == BLOOM_COUNTING ?
+		return BloomIsCounting(filter) ?
 			"The number of counters in use does not match." :
 			"The number of bits set does not match.";
 	return NULL;

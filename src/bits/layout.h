@@ -16,7 +16,7 @@
  *		12		4		words: size in bits, divided by 64
  *		16		8		seed
  *		24		8		capacity
- *		32		8		fp_prob, as asked
+ *		32		8		fp_prob
  *		40		8		count: keys held, or bits set
  *		48		8 t		name of the key type, in UTF-8, padded with zeros
  *		48 + 8t			keys: count 64-bit hashes, ascending, none zero
@@ -42,12 +42,12 @@
  * Counters are numbered like bits; bits/counters.h has their arithmetic.
  *
  * A filter without a shape (zero words) is what an aggregate makes of no rows
- * at all: it has no key, takes none, and may be combined with any other.
+ * at all: it has no key, can get none, and may be combined with any other.
  *
  * Key types
  * ---------
  *
- * The key type is the OID of a built-in type where that says how keys are
+ * The key type is the OID of a built-in type where that determines how keys are
  * hashed.  All other key types have a name, such as "int8[]" or "enum mood",
  * which is the same in every database, and a number made from it, which is
  * above all OIDs of built-in types.  Such names are compared only where the
@@ -133,9 +133,7 @@ typedef struct BloomKeyType
 #define BloomBitBytes(filter)	((size_t) (filter)->words * 8)
 
 /* The content of a counting filter */
-#define BloomCounterData(filter)	BloomBitData(filter)
 #define BloomCounterWords(filter)	((uint64) (filter)->words * 4)
-#define BloomCounterBytes(filter)	((size_t) (filter)->words * 32)
 #define BloomCountData(filter)		((uint8 *) (BloomKeyData(filter) + (filter)->count))
 #define BloomCountBytes(nkeys)		(((nkeys) + 15) / 16 * sizeof(uint64))
 
@@ -147,9 +145,29 @@ typedef struct BloomKeyType
 #define BloomIsKeys(filter)		(((filter)->representation & ~BLOOM_COUNTING) == BLOOM_KEYS)
 
 #define BloomKindOf(filter)		((BloomKind) ((filter)->representation & BLOOM_COUNTING))
+#define BloomIsCounting(filter)	(BloomKindOf(filter) == BLOOM_COUNTING)
 
-/* Does a filter of this many words hold this many keys as keys? */
+/* The bits of a position, and the size of all positions in bits form */
+#define BloomWidth(filter)		(BloomIsCounting(filter) ? 4 : 1)
+#define BloomArrayBytes(filter)	(BloomBitBytes(filter) * BloomWidth(filter))
+
+/* Does a filter of these words hold n keys as keys? */
 #define BloomHoldsAsKeys(words, nkeys)	((nkeys) < (uint64) (words))
+
+/* The size of n keys in such a filter, with their counts if there are any */
+static inline size_t
+BloomKeyBytes(const Bloom *filter, uint64 nkeys)
+{
+	return nkeys * sizeof(uint64) +
+		(BloomIsCounting(filter) ? BloomCountBytes(nkeys) : 0);
+}
+
+/* The size of the content, and of the whole with the varlena header */
+#define BloomContentBytes(filter) \
+	(BloomIsKeys(filter) ? BloomKeyBytes(filter, (filter)->count) : \
+	 BloomArrayBytes(filter))
+#define BloomSizeByHeader(filter) \
+	(BloomPrefixSize(filter) + BloomContentBytes(filter))
 
 /* Do keys of both filters have the same positions? */
 static inline bool
@@ -185,7 +203,6 @@ extern uint64 BloomCountContent(const Bloom *filter);
 extern const char *BloomTurnIntoFilter(Bloom *bytes, size_t size, BloomKind kind);
 extern void BloomTurnIntoBytes(Bloom *filter);
 
-extern size_t BloomSizeByHeader(const Bloom *header);
 extern const char *BloomCheckHeader(const Bloom *header);
 extern const char *BloomCheckContent(const Bloom *filter);
 

@@ -117,7 +117,7 @@ TableRate(int bits_per_key, int hashes)
  * smallest number of hashes that then still does.
  *
  * False, if no shape within the limits reaches it.  The rate that is returned
- * is exact, so it can pass the one that was asked in the fourth digit, where
+ * is exact, so it can pass fp_prob in the fourth digit, where
  * the published table decides.
  */
 bool
@@ -154,7 +154,7 @@ BloomBestParams(double fp_prob, BloomParams *params)
 }
 
 /*
- * The size in bits of a filter for this many keys: a whole number of 64-bit
+ * The size in bits of a filter for n keys: a whole number of 64-bit
  * words.  The caller has compared capacity with the largest that fits.
  */
 uint64
@@ -187,7 +187,7 @@ BloomCapacityOfBits(uint64 bits, int hashes, double fp_prob)
  * A block of B bits gets j keys with the Poisson probability of its mean
  * B * blocks * n / m, and then has the rate of a Bloom filter of B bits with j
  * keys (F. Putze, P. Sanders, J. Singler, WEA 2007, 108-121).  All blocks of a
- * key have to say yes.
+ * key have to pass.
  *
  * In so few bits, the fill varies by chance.  The mean of fill^k is larger than
  * the mean fill to the k-th, by k (k - 1) / 2 times the fill's variance over
@@ -262,7 +262,7 @@ BloomBestBlocked(double fp_prob, BloomBlockedParams *params)
 }
 
 /*
- * How many blocks a filter for this many keys has.
+ * How many blocks a filter for n keys has.
  */
 uint64
 BloomBlocksForCapacity(uint64 capacity, int bits_per_key)
@@ -273,7 +273,7 @@ BloomBlocksForCapacity(uint64 capacity, int bits_per_key)
 }
 
 /*
- * How many keys were added to a filter in which this many bits are set (S. J.
+ * How many keys were added to a filter in which X of m bits are set (S. J.
  * Swamidass, P. Baldi, J. Chem. Inf. Model. 47 (2007), 952-964):
  *
  *		n = -(m / k) ln(1 - X / m)

@@ -25,7 +25,7 @@ typedef struct BloomParams
 {
 	int			hashes;			/* k */
 	int			bits_per_key;	/* m/n */
-	double		fp_prob;		/* the rate that they give at capacity */
+	double		fp_prob;		/* the rate at capacity */
 } BloomParams;
 
 /* The shape of a blocked Bloom filter (bits/blocked.h) */

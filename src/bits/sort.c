@@ -148,7 +148,7 @@ BloomSortDistinct(uint64 *hashes, uint64 *scratch, uint64 nhashes,
 
 /*
  * BloomMergeHashes
- *		Merge two sorted lists into out, if it is not NULL, and give the
+ *		Merge two sorted lists into out, if it is not NULL, and return the
  *		number of distinct hashes.
  */
 uint64
@@ -181,7 +181,7 @@ BloomMergeHashes(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 
 /*
  * BloomMergeInPlace
- *		Merge another sorted list into one that has room for it, and give the
+ *		Merge another sorted list into one that has room for it, and return the
  *		number of distinct hashes.
  *
  * From the right, so that nothing is overwritten that is still to be read.

@@ -6,8 +6,8 @@
  * A counting filter stands for its counters, in whichever form it holds them.
  * In keys form it holds more: how often each key was added.  So there a
  * removal, a difference and a count are exact, where in counters form other
- * keys may hide that a key is absent.  Adding or removing the same keys gives
- * the same counters in both forms, as long as none is 15.
+ * keys may hide that a key is absent.  Adding or removing the same keys results
+ * in the same counters in both forms, as long as none is 15.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -132,7 +132,7 @@ Subtract(const Bloom *filter, BloomKeyList removed, bool must_suffice)
 			ReportDifference();
 		times = Min(times, count);
 		if (BloomIsBits(result))
-			BloomCountersChange(BloomCounterData(result), BloomBits(result),
+			BloomCountersChange(BloomBitData(result), BloomBits(result),
 								result->hashes, hash, -times, &result->count);
 		else if (times > 0)
 			BloomPutCounter(counts, BloomFindKey(hashes, filter->count, hash) - hashes,
@@ -192,7 +192,7 @@ BloomCountOfKey(const Bloom *filter, uint64 hash)
 	const uint64 *key;
 
 	if (BloomIsBits(filter))
-		return BloomSmallestCounter(BloomCounterData(filter), BloomBits(filter),
+		return BloomSmallestCounter(BloomBitData(filter), BloomBits(filter),
 									filter->hashes, hash);
 	key = BloomFindKey(BloomKeyData(filter), filter->count, hash);
 	return key == NULL ? 0 :

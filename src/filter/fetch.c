@@ -110,7 +110,7 @@ BloomFetchState(Datum datum)
 static void
 CheckIsValue(const Bloom *filter)
 {
-	bool		counting = BloomKindOf(filter) == BLOOM_COUNTING;
+	bool		counting = BloomIsCounting(filter);
 
 	if (unlikely(!BloomIsValue(filter)))
 		ereport(ERROR,
@@ -461,7 +461,7 @@ TestStoredBits(const BloomProbe *probe, uint64 hash)
 	const Bloom *first = probe->header;
 	const Bloom *whole;
 	uint8	   *data = BloomBitData(unconstify(Bloom *, first));
-	int			width = BloomKindOf(first) == BLOOM_COUNTING ? 4 : 1;
+	int			width = BloomWidth(first);
 	uint64		nfirst = (VARSIZE(first) - BloomPrefixSize(first)) * 8 / width;
 	uint64		positions[BLOOM_MAX_HASHES];
 	int			npositions = 0;

@@ -242,7 +242,7 @@ BloomCopy(const Bloom *filter)
 /*
  * BloomSetCount
  *		Note how many keys a filter holds, or how many bits are set in it, and
- *		give back what it has too much of room.
+ *		return the room that it does not need.
  */
 void
 BloomSetCount(Bloom *filter, uint64 count)

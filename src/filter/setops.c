@@ -7,7 +7,7 @@
  *
  * - One set of keys has one form, whichever functions made the filter: keys
  *	 form while the keys are fewer than the words, then bits form.
- * - Bits form never turns back, since bits do not tell their keys.  So an
+ * - Bits form never turns back, since their keys are not known.  So an
  *	 intersection of two filters in bits form stays so, however little it holds.
  * - Two lists of hashes are combined as lists.  Where one of two filters is in
  *	 bits form, the other is turned into bits, which takes no more memory than
@@ -50,7 +50,7 @@ BloomCheckHasShape(const Bloom *filter)
 			 errmsg("cannot add keys to a %s without a shape",
 					BloomKindName(BloomKindOf(filter))),
 			 errdetail("The filter was aggregated over no rows, so its size is not known."),
-			 BloomKindOf(filter) == BLOOM_COUNTING ?
+			 BloomIsCounting(filter) ?
 			 errhint("Start from counting_bloom_empty(capacity, fp_prob), or take the sum with such a filter.") :
 			 errhint("Start from bloom_empty(capacity, fp_prob), or take the union with such a filter.")));
 }
@@ -65,7 +65,7 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 	BloomKeyType type_a = BloomKeyTypeOf(a);
 	BloomKeyType type_b = BloomKeyTypeOf(b);
 	const char *name = BloomKindName(BloomKindOf(a));
-	const char *unit = BloomKindOf(a) == BLOOM_COUNTING ? "counters" : "bits";
+	const char *unit = BloomIsCounting(a) ? "counters" : "bits";
 
 	if (!BloomHasShape(a) || !BloomHasShape(b))
 		return;
@@ -106,14 +106,10 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 	return distinct;
 }
 
-/*
- * BloomAddToArray
- *		Add keys to the bits or counters of a filter in bits form, in place.
- */
-void
-BloomAddToArray(Bloom *filter, BloomKeyList keys)
+/* Add keys to positions of this width, which is known to the compiler. */
+static pg_attribute_always_inline void
+AddToPositions(Bloom *filter, BloomKeyList keys, int width)
 {
-	bool		is_counting = BloomKindOf(filter) == BLOOM_COUNTING;
 	uint8	   *data = BloomBitData(filter);
 	uint64		bits = BloomBits(filter);
 	int			hashes = filter->hashes;
@@ -123,9 +119,9 @@ BloomAddToArray(Bloom *filter, BloomKeyList keys)
 	{
 		BloomCheckInterrupts(i);
 		if (i + BLOOM_PREFETCH_KEYS < keys.nkeys)
-			BloomPrefetch(data, is_counting ? 4 : 1, bits, hashes,
+			BloomPrefetch(data, width, bits, hashes,
 						  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
-		if (is_counting)
+		if (width > 1)
 			BloomCountersChange(data, bits, hashes, keys.hashes[i],
 								keys.counts == NULL ? 1 :
 								BloomGetCounter(keys.counts, i), &count);
@@ -133,6 +129,19 @@ BloomAddToArray(Bloom *filter, BloomKeyList keys)
 			count += BloomSetBits(data, bits, hashes, keys.hashes[i]);
 	}
 	filter->count = count;
+}
+
+/*
+ * BloomAddToArray
+ *		Add keys to the bits or counters of a filter in bits form, in place.
+ */
+void
+BloomAddToArray(Bloom *filter, BloomKeyList keys)
+{
+	if (BloomIsCounting(filter))
+		AddToPositions(filter, keys, 4);
+	else
+		AddToPositions(filter, keys, 1);
 }
 
 /*
@@ -160,7 +169,6 @@ Bloom *
 BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 				BloomKeyList a, BloomKeyList b)
 {
-	bool		is_counting = BloomKindOf(like) == BLOOM_COUNTING;
 	BloomShape	shape = BloomShapeOf(like);
 	uint64		n = BloomMergeKeys(a, b, NULL, NULL);
 	Bloom	   *result;
@@ -168,16 +176,14 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 	if (BloomHoldsAsKeys(like->words, n))
 	{
 		result = BloomMake(&shape, key_type, BloomKindOf(like) | BLOOM_KEYS,
-						   n * sizeof(uint64) +
-						   (is_counting ? BloomCountBytes(n) : 0));
+						   BloomKeyBytes(like, n));
 		result->count = n;
 		BloomMergeKeys(a, b, BloomKeyData(result), BloomCountData(result));
 	}
 	else
 	{
 		result = BloomMake(&shape, key_type, BloomKindOf(like) | BLOOM_BITS,
-						   is_counting ? BloomCounterBytes(like) :
-						   BloomBitBytes(like));
+						   BloomArrayBytes(like));
 		BloomAddToArray(result, a);
 		BloomAddToArray(result, b);
 	}
@@ -194,14 +200,12 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 Bloom *
 BloomToBits(const Bloom *filter)
 {
-	bool		is_counting = BloomKindOf(filter) == BLOOM_COUNTING;
 	Bloom	   *bits;
 
 	if (BloomIsBits(filter))
 		return BloomCopy(filter);
 	bits = BloomMakeLike(filter, BloomKindOf(filter) | BLOOM_BITS,
-						 is_counting ? BloomCounterBytes(filter) :
-						 BloomBitBytes(filter));
+						 BloomArrayBytes(filter));
 	BloomAddToArray(bits, BloomKeysOf(filter));
 	return bits;
 }

@@ -34,7 +34,7 @@ BloomKeysOf(const Bloom *filter)
 	BloomKeyList keys;
 
 	keys.hashes = BloomKeyData(filter);
-	keys.counts = BloomKindOf(filter) == BLOOM_COUNTING ?
+	keys.counts = BloomIsCounting(filter) ?
 		BloomCountData(filter) : NULL;
 	keys.nkeys = filter->count;
 	return keys;
@@ -104,7 +104,7 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 		return BloomTestBits(BloomBitData(filter), BloomBits(filter),
 							 filter->hashes, hash);
 	if (filter->representation == BLOOM_COUNTERS)
-		return BloomTestCounters(BloomCounterData(filter), BloomBits(filter),
+		return BloomTestCounters(BloomBitData(filter), BloomBits(filter),
 								 filter->hashes, hash);
 	return BloomTestKeys(BloomKeyData(filter), filter->count, hash);
 }

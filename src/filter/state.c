@@ -89,35 +89,10 @@ BloomShapeForCollecting(double fp_prob)
  * ----------------------------------------------------------------
  */
 
-static inline bool
-IsCounted(const Bloom *filter)
-{
-	return BloomKindOf(filter) == BLOOM_COUNTING;
-}
-
-/* The words of n keys, with their counts if they are counted. */
-static inline uint64
-KeyWords(const Bloom *like, uint64 nkeys)
-{
-	return IsCounted(like) ?
-		nkeys + BloomCountBytes(nkeys) / sizeof(uint64) : nkeys;
-}
-
-/* The words of bits or counters. */
-static inline uint64
-BitWords(const Bloom *like)
-{
-	return (IsCounted(like) ? BloomCounterBytes(like) : BloomBitBytes(like)) /
-		sizeof(uint64);
-}
-
-/* The words of a state's or value's content. */
-static inline uint64
-ContentWords(const Bloom *filter)
-{
-	return BloomIsKeys(filter) ? KeyWords(filter, filter->count) :
-		BitWords(filter);
-}
+/* The words of n keys, of bits or counters, and of the content. */
+#define KeyWords(like, nkeys)	(BloomKeyBytes(like, nkeys) / sizeof(uint64))
+#define ArrayWords(like)		(BloomArrayBytes(like) / sizeof(uint64))
+#define ContentWords(filter)	(BloomContentBytes(filter) / sizeof(uint64))
 
 /* The size of a state with this content and batch. */
 static inline Size
@@ -151,7 +126,7 @@ AssertCheckState(const Bloom *state)
 	for (uint64 i = 0; BloomIsKeys(state) && i < Min(state->count, CHECKED_KEYS); i++)
 	{
 		Assert(i == 0 || keys[i - 1] < keys[i]);
-		Assert(!IsCounted(state) || BloomGetCounter(BloomCountData(state), i) > 0);
+		Assert(!BloomIsCounting(state) || BloomGetCounter(BloomCountData(state), i) > 0);
 	}
 }
 #else
@@ -173,7 +148,7 @@ static uint64
 BatchFor(const Bloom *like, uint64 nkeys)
 {
 	uint64		most = (uint64) like->words + like->words / 16;
-	uint64		least = IsCounted(like) ? MIN_COUNTED_BATCH : MIN_BATCH;
+	uint64		least = BloomIsCounting(like) ? MIN_COUNTED_BATCH : MIN_BATCH;
 	uint64		batch = Min(Max(nkeys / 4 * 3, nkeys > 0 ? least : 1),
 							most - Min(most, nkeys));
 	uint64		words = KeyWords(like, nkeys);
@@ -198,7 +173,7 @@ static Bloom *
 MakeState(const Bloom *like, BloomRepresentation form, uint64 nkeys,
 		  uint64 batch)
 {
-	uint64		words = form == BLOOM_KEYS ? KeyWords(like, nkeys) : BitWords(like);
+	uint64		words = form == BLOOM_KEYS ? KeyWords(like, nkeys) : ArrayWords(like);
 	Size		size = SizeOf(like, words, batch);
 	Bloom	   *state = BloomAllocate(CurrentMemoryContext, size);
 
@@ -217,7 +192,7 @@ MakeState(const Bloom *like, BloomRepresentation form, uint64 nkeys,
 static Bloom *
 MakeBits(const Bloom *like)
 {
-	Size		nbytes = BitWords(like) * sizeof(uint64);
+	Size		nbytes = BloomArrayBytes(like);
 	uint64		batch = nbytes < BATCH_FROM_SIZE ? 8 :
 	Max(64, Min(nbytes / 1024, 2048));
 
@@ -255,7 +230,7 @@ BloomStateFrom(const Bloom *filter)
 			MakeState(filter, BLOOM_KEYS, filter->count,
 					  BatchFor(filter, filter->count));
 		memcpy(BloomKeyData(state), BloomKeyData(filter),
-			   ContentWords(filter) * sizeof(uint64));
+			   BloomContentBytes(filter));
 		state->count = filter->count;
 	}
 	else
@@ -424,7 +399,7 @@ SortKeys(const Bloom *like, BloomKeyList waiting)
 												Max(n, 1) * sizeof(uint64));
 	BloomKeyList keys = {sorted, NULL, 0};
 
-	if (IsCounted(like))
+	if (BloomIsCounting(like))
 	{
 		memcpy(sorted, hashes, n * sizeof(uint64));
 		return BloomCountHashes(sorted, n);
@@ -500,7 +475,7 @@ MakeRoom(Bloom *list, BloomWhenFull when_full)
 		if (when_full == BLOOM_FAIL_WHEN_FULL)
 			TooManyToCollect();
 
-		/* give back first what is more than the list itself */
+		/* free first what is more than the list itself */
 		if (BloomStateIsOwned(list))
 			list = ResizeBatch(list, 1);
 		return TurnIntoBits(list);
@@ -564,7 +539,7 @@ MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 Bloom *
 BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 {
-	if (IsCounted(state) && BloomIsKeys(state))
+	if (BloomIsCounting(state) && BloomIsKeys(state))
 	{
 		BloomKeyList keys = SortKeys(state, Waiting(state));
 
@@ -679,7 +654,7 @@ BloomStateCompact(Bloom *state)
 {
 	BloomStateTail tail;
 
-	if (BloomIsValue(state) || IsCounted(state) || BloomIsBits(state))
+	if (BloomIsValue(state) || BloomIsCounting(state) || BloomIsBits(state))
 		return;
 	FlushInPlace(state);
 	tail = *BloomStateTailOf(state);
@@ -704,7 +679,7 @@ BloomStateToValue(Bloom *state, bool in_place)
 
 	if (BloomIsValue(state))
 		return state;
-	if (IsCounted(state) && BloomIsKeys(state))
+	if (BloomIsCounting(state) && BloomIsKeys(state))
 	{
 		BloomKeyList waiting = SortKeys(state, Waiting(state));
 
@@ -718,11 +693,11 @@ BloomStateToValue(Bloom *state, bool in_place)
 		state->count = BloomCountContent(state);
 	BloomStateTailOf(state)->is_merged = false;
 	value = state;
-	size = BloomPrefixSize(state) + ContentWords(state) * sizeof(uint64);
+	size = BloomSizeByHeader(state);
 	if (BloomIsKeys(state) && !BloomHoldsAsKeys(state->words, state->count))
 	{
 		value = ToBits(state);
-		size = BloomPrefixSize(value) + ContentWords(value) * sizeof(uint64);
+		size = BloomSizeByHeader(value);
 	}
 	else if (!in_place)
 	{

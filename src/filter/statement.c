@@ -41,7 +41,7 @@ Forget(void *arg)
 
 /*
  * BloomShare
- *		What this context has of this kind: a struct of so many bytes that
+ *		What this context has of this kind: a struct of this size that
  *		begins with a BloomShared.  The first time, the rest of it is zero.
  */
 void *

@@ -12,7 +12,7 @@
 
 #include "utils/palloc.h"
 
-/* What there is to share; never a number that SQL gives */
+/* What there is to share */
 typedef enum BloomSharedKind
 {
 	BLOOM_SHARED_CACHE = 1,		/* of stored filters (filter/fetch.c) */

@@ -39,21 +39,21 @@
 
 #include "func/dedup.h"
 
-/* A table may have one key for so many words of the bit array */
+/* A table may have one key for n words of the bit array */
 #define WORDS_PER_TABLE_KEY		16
 
-/* The exact form takes fewer keys; so many blocks have room for them */
+/* The exact form holds fewer keys; these blocks have room for them */
 #define MAX_EXACT_KEYS			(BLOOM_MAX_BITS / 64)
 #define MAX_BLOCKS				(MAX_EXACT_KEYS / Room(1) + 1)
 
 #define FIRST_BLOCKS			2
 
-/* How many hashes may so many blocks hold?  Three quarters. */
+/* How many hashes may n blocks hold?  Three quarters. */
 #define Room(nblocks)			((nblocks) * (BLOOM_BLOCK_WORDS * 3 / 4))
 
 #define BLOCK_BYTES				(BLOOM_BLOCK_WORDS * sizeof(uint64))
 
-/* Make so many empty blocks. */
+/* Make n empty blocks. */
 static void
 MakeBlocks(BloomDedup *dedup, uint64 nblocks)
 {
@@ -162,8 +162,7 @@ BloomDedupInit(BloomDedup *dedup, MemoryContext context,
 
 /*
  * BloomDedupMakeRoom
- *		There are so many keys that the table has to grow, or the user has to
- *		know.
+ *		At the limit, make the table grow, change it to a filter, or warn.
  */
 void
 BloomDedupMakeRoom(BloomDedup *dedup, bool *warned)

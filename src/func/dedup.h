@@ -22,7 +22,7 @@ typedef struct BloomDedup
 {
 	MemoryContext context;		/* NULL before it was made */
 	uint64		nkeys;			/* distinct ones */
-	uint64		limit;			/* at so many, call BloomDedupMakeRoom */
+	uint64		limit;			/* of nkeys: then call BloomDedupMakeRoom */
 
 	/* hashes, or the bits of a blocked Bloom filter */
 	uint64	   *blocks;

@@ -7,8 +7,8 @@
  * not to leave where they are: only their hashes do.  A hash is an unsigned
  * number of 64 bits, and a bigint has the same bits.
  *
- * A hash does not say what was hashed.  So what is said of keys of another
- * type, that they are an error, cannot be said of hashes.
+ * A hash does not show what was hashed.  So hashes of keys of another type are
+ * no error.
  *
  * Copyright (c) 2026, the bloomtype authors
  *

@@ -120,7 +120,7 @@ bloom_shard(PG_FUNCTION_ARGS)
 
 /*
  * bloom_shard_capacity
- *		The capacity of each of so many shards for a set of so many keys.
+ *		The capacity of each of these shards for a set of this capacity.
  *
  * With n keys on average, a shard gets c or more with a probability of at most
  *

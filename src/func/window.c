@@ -6,7 +6,7 @@
  * - Rows are looked at in batches, and only once, in the order of the window.
  *	 A batch adds its keys to the dedup table of the partition, and notes which
  *	 were there (func/dedup.c).
- * - At the end of a batch we tell the executor that its rows are done, and it
+ * - At the end of a batch the executor learns that its rows are done, and
  *	 forgets them: nothing is spilled, however long the partition.
  * - The dedup table lives in the partition's memory, which the executor frees
  *	 at the partition's end.

@@ -24,7 +24,7 @@ typedef enum BloomHolder
 
 /* Those of a filter */
 #define BloomHolderOf(filter) \
-	(BloomKindOf(filter) == BLOOM_COUNTING ? BLOOM_HOLDER_COUNTING : \
+	(BloomIsCounting(filter) ? BLOOM_HOLDER_COUNTING : \
 	 BLOOM_HOLDER_FILTER)
 
 /* The name of each kind in messages */

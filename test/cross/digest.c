@@ -96,13 +96,13 @@ digest_filter(Bloom *filter, size_t len)
 			sum = digest_number(BloomNextPosition(&a, BloomBits(filter)), sum);
 		if (BloomIsKeys(filter))
 			continue;
-		if (BloomKindOf(filter) == BLOOM_COUNTING)
+		if (BloomIsCounting(filter))
 		{
 			uint64		before = filter->count;
 
-			sum = digest_number(BloomTestCounters(BloomCounterData(filter), BloomBits(filter),
+			sum = digest_number(BloomTestCounters(BloomBitData(filter), BloomBits(filter),
 												  filter->hashes, hash), sum);
-			BloomCountersChange(BloomCounterData(filter), BloomBits(filter),
+			BloomCountersChange(BloomBitData(filter), BloomBits(filter),
 								filter->hashes, hash, 1 + i % 3, &filter->count);
 			sum = digest_number(filter->count - before, sum);
 		}

@@ -110,7 +110,7 @@ check_content(const Bloom *filter)
 			must(filter->count == bits_set(bytes, BloomBitBytes(filter)));
 			break;
 		case BLOOM_COUNTERS:
-			must(filter->count == counters_in_use(bytes, BloomCounterBytes(filter)));
+			must(filter->count == counters_in_use(bytes, BloomArrayBytes(filter)));
 			break;
 		default:
 			must(false);
@@ -176,8 +176,8 @@ static void
 use_counters(const Bloom *filter, uint64 *random)
 {
 	uint64		bits = BloomBits(filter);
-	size_t		size = BloomCounterBytes(filter);
-	const uint8 *before = BloomCounterData(filter);
+	size_t		size = BloomArrayBytes(filter);
+	const uint8 *before = BloomBitData(filter);
 	uint8	   *copy = copy_of(before, size);
 
 	for (int i = 0; i < TRIES; i++)
