@@ -34,7 +34,7 @@
 #include "filter/statement.h"
 #include "set/test.h"
 
-/* Hashes of a bucket that is tested so often are worth sorting */
+/* Hashes of a bucket are sorted when they are tested so often */
 #define SORT_AFTER	64
 
 /*
@@ -58,7 +58,7 @@ typedef struct CachedBucket
 	int32		number;			/* hash key */
 	char		status;
 	bool		is_closed;
-	int			ntests;			/* that hashes did not end */
+	int			ntests;			/* of the hashes, up to SORT_AFTER */
 	int			nfilters;
 	char	   *filters;		/* one after another */
 	uint64	   *hashes;			/* of the lanes */
@@ -253,12 +253,23 @@ ReadBucket(StoredSetCall *call, CachedBucket *bucket, int generation)
 static CachedBucket *
 GetBucket(StoredSetCall *call, int generation, int32 number)
 {
-	bool		found;
-	CachedBucket *bucket = buckets_insert(call->cached->buckets, number, &found);
+	StoredSetCache *cache = call->cache;
+	CachedBucket *bucket = buckets_lookup(call->cached->buckets, number);
 	MemoryContext oldcontext;
+	bool		found;
 
-	if (found)
+	if (bucket != NULL)
 		return bucket;
+	if (MemoryContextMemAllocated(cache->context, false) >
+		(generation == 0 && cache->ncalls <= FIRST_CALLS ? FIRST_LIMIT :
+		 BloomHashMemoryLimit()))
+	{
+		StoredSetCached kept = *call->cached;
+
+		EmptyCache(cache);
+		EnterSet(call, &kept.set, kept.oldest);
+	}
+	bucket = buckets_insert(call->cached->buckets, number, &found);
 	*bucket = (CachedBucket)
 	{
 		.number = number,.status = bucket->status
@@ -267,7 +278,7 @@ GetBucket(StoredSetCall *call, int generation, int32 number)
 		StoredSetOpen(&call->table, call->cached->set.relid, STORED_SET_TEST);
 	if (call->table.slot == NULL)
 		StoredSetBegin(&call->table);
-	oldcontext = MemoryContextSwitchTo(call->cache->context);
+	oldcontext = MemoryContextSwitchTo(cache->context);
 	ReadBucket(call, bucket, generation);
 	MemoryContextSwitchTo(oldcontext);
 	return bucket;
@@ -290,15 +301,16 @@ TestBucket(CachedBucket *bucket, uint64 hash)
 			return true;
 		filter += VARSIZE(filter);
 	}
-	if (bucket->ntests >= SORT_AFTER)
+	if (bucket->nhashes > 0 && bucket->ntests < SORT_AFTER &&
+		++bucket->ntests == SORT_AFTER)
+		bucket->nhashes = BloomSortHashes(bucket->hashes, bucket->nhashes);
+	if (bucket->ntests == SORT_AFTER)
 		return BloomTestKeys(bucket->hashes, bucket->nhashes, hash);
 	for (uint64 i = 0; i < bucket->nhashes; i++)
 	{
 		if (bucket->hashes[i] == hash)
 			return true;
 	}
-	if (bucket->nhashes > 0 && ++bucket->ntests == SORT_AFTER)
-		bucket->nhashes = BloomSortHashes(bucket->hashes, bucket->nhashes);
 	return false;
 }
 
@@ -315,14 +327,6 @@ StoredSetTestKey(StoredSetCall *call, uint64 hash)
 
 	if (call->nemptied != call->cache->nemptied)
 		elog(ERROR, "the hash function of a key tests keys of a Bloom set");
-	if (MemoryContextMemAllocated(call->cache->context, false) >
-		(call->cache->ncalls <= FIRST_CALLS ? FIRST_LIMIT : BloomHashMemoryLimit()))
-	{
-		StoredSetCached kept = *call->cached;
-
-		EmptyCache(call->cache);
-		EnterSet(call, &kept.set, kept.oldest);
-	}
 	for (int generation = 0; goes_on && !found; generation++)
 	{
 		int32		number = StoredSetBucketOf(&call->cached->set, generation,
