@@ -18,6 +18,15 @@ SELECT bloom_set_create('many', 20000, 0.01, seed => 1);
 BEGIN;
 SELECT count(*) FILTER (WHERE bloom_set_add('many', i)) > 19800 AS nearly_all_new FROM generate_series(1, 20000) AS i;
 SELECT written('many') < (CASE current_setting('wal_level') WHEN 'logical' THEN 30000 ELSE 1000 END) AS few_versions;
+-- a further statement updates what the first has written, and two sets do not
+-- get in each other's way
+SELECT bloom_set_create('also', 20000, 0.01, seed => 1);
+SELECT count(*) FILTER (WHERE bloom_set_add('many', i)) AS repeats,
+	   count(*) FILTER (WHERE bloom_set_add('many', 20000 + i)) > 4800 AS nearly_all_new,
+	   count(*) FILTER (WHERE bloom_set_add('also', i)) > 4800 AS nearly_all_new
+FROM generate_series(1, 5000) AS i;
+SELECT written('many') < (CASE current_setting('wal_level') WHEN 'logical' THEN 40000 ELSE 1500 END) AS few_versions,
+	   written('also') < (CASE current_setting('wal_level') WHEN 'logical' THEN 10000 ELSE 500 END) AS few_versions;
 COMMIT;
 SELECT bloom_set_contains_all('many', ARRAY(SELECT generate_series(1, 20000))) AS none_denied;
 SELECT count(*) FILTER (WHERE bloom_set_add('many', i)) AS new_again FROM generate_series(1, 20000) AS i;
@@ -142,5 +151,5 @@ SELECT bloom_set_add('other', 'new'::text) AS added, empty_set('other') AS empti
 SELECT keys, key_type FROM bloom_set_info('other');
 ROLLBACK;
 
-DROP TABLE event, many, seen, one, long, other;
+DROP TABLE event, many, also, seen, one, long, other;
 DROP FUNCTION written, seen_between, add_and_fail, add_inside, add_all_and_fail, empty_set;

@@ -103,6 +103,9 @@ struct StoredSetKnown
 
 static HTAB *known_sets = NULL;
 
+/* With which the session has last written to a set */
+static StoredSetCommand our_command;
+
 /* ----------------------------------------------------------------
  *							WHAT A SESSION REMEMBERS
  * ----------------------------------------------------------------
@@ -344,42 +347,63 @@ ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
 	known->left = NULL;
 }
 
+static StoredSetCommand
+CurrentCommand(void)
+{
+	StoredSetCommand command = {BloomLocalTransaction(),
+	GetCurrentSubTransactionId(), GetCurrentCommandId(false)};
+
+	return command;
+}
+
+static bool
+IsSameCommand(const StoredSetCommand *a, const StoredSetCommand *b)
+{
+	return a->transaction == b->transaction &&
+		a->subtransaction == b->subtransaction && a->command == b->command;
+}
+
 /*
  * Find out what the session has written before.
  *
  * A command of our own begins with the first call of a statement, so that the
- * statement itself cannot silently pass over rows that we have changed.
+ * statement itself cannot silently pass over rows that we have changed.  It is
+ * one for all sets.
  */
 static void
 BeginToWrite(StoredSetTable *table)
 {
 	StoredSetKnown *known = FindKnown(table->set.relid);
-	LocalTransactionId transaction = BloomLocalTransaction();
-	SubTransactionId subtransaction = GetCurrentSubTransactionId();
+	StoredSetCommand command = CurrentCommand();
+	bool		is_ours = IsSameCommand(&command, &our_command);
 	StoredSetWriter *writer;
 
 	/* it may have changed since StoredSetOpen */
-	if (known == NULL)
+	if (known != NULL)
 	{
-		CommandCounterIncrement();
-		return;
+		writer = &known->writer;
+		table->known = known;
+		table->writer = writer;
+		table->wrote_before = writer->command.transaction == command.transaction;
+		table->same_command = is_ours && IsSameCommand(&command, &writer->command);
+		if (!table->same_command)
+			writer->key_type = 0;
+		if (!table->wrote_before && known->left != NULL)
+			ReuseSpace(table, known);
 	}
-	writer = &known->writer;
-	table->known = known;
-	table->writer = writer;
-	table->wrote_before = writer->transaction == transaction;
-	table->same_command = table->wrote_before &&
-		writer->subtransaction == subtransaction &&
-		writer->command == GetCurrentCommandId(false);
-	if (table->same_command)
+	if (!is_ours)
+		CommandCounterIncrement();
+}
+
+/* Remember what it has written by now. */
+static void
+EndToWrite(StoredSetTable *table)
+{
+	if (!table->wrote)
 		return;
-	if (!table->wrote_before && known->left != NULL)
-		ReuseSpace(table, known);
-	CommandCounterIncrement();
-	writer->transaction = transaction;
-	writer->subtransaction = subtransaction;
-	writer->command = GetCurrentCommandId(false);
-	writer->key_type = 0;
+	our_command = CurrentCommand();
+	if (table->writer != NULL)
+		table->writer->command = our_command;
 }
 
 /* Make a scan for what the active snapshot sees. */
@@ -431,6 +455,7 @@ StoredSetEnd(StoredSetTable *table)
 		index_endscan(table->scan);
 	if (table->versions != NULL)
 	{
+		EndToWrite(table);
 		index_endscan(table->versions);
 		ExecDropSingleTupleTableSlot(table->output);
 		if (IsolationUsesXactSnapshot())
@@ -713,7 +738,7 @@ IsLocked(HeapTupleHeader header)
 }
 
 /*
- * May a version that this transaction has written be overwritten?
+ * May the command that has made a version, in this transaction, overwrite it?
  *
  * Whoever sees a version must see what was written by then, and no more.  If
  * the current command has made it, no snapshot shows it yet, neither of others
@@ -729,7 +754,6 @@ CanBeOverwritten(const StoredSetTable *table, const StoredSetRow *row,
 	return row->filter == NULL &&
 		TransactionIdEquals(HeapTupleHeaderGetRawXmin(header),
 							GetCurrentTransactionIdIfAny()) &&
-		HeapTupleHeaderGetCmin(header) == GetCurrentCommandId(false) &&
 		!RelationIsLogicallyLogged(table->rel);
 }
 
@@ -746,6 +770,8 @@ ReadVersion(StoredSetTable *table, StoredSetVersion *version)
 	place->tid = table->slot->tts_tid;
 	place->is_own = !TransactionIdIsValid(version->creator) &&
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
+	place->command = place->is_own ? HeapTupleHeaderGetCmin(header) :
+		InvalidCommandId;
 	place->length = place->is_own && CanBeOverwritten(table, &version->row, header) ?
 		tuple->t_len : 0;
 	version->is_newest = IsNewest(header);
@@ -1006,14 +1032,19 @@ WasWritten(TM_Result result)
 }
 
 /*
- * Overwrite a version with the row in the output slot, if it has the same size.
+ * Overwrite a version with the row in the output slot, if the current command
+ * can, and it has the same size.
  */
 static bool
 Overwrite(StoredSetTable *table, const StoredSetPlace *place)
 {
-	HeapTuple	tuple = ExecCopySlotHeapTuple(table->output);
-	bool		fits = tuple->t_len == place->length;
+	HeapTuple	tuple;
+	bool		fits;
 
+	if (place->length == 0 || place->command != GetCurrentCommandId(false))
+		return false;
+	tuple = ExecCopySlotHeapTuple(table->output);
+	fits = tuple->t_len == place->length;
 	if (fits)
 	{
 		tuple->t_self = place->tid;
@@ -1040,7 +1071,7 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 	TM_Result	result;
 
 	/* what the current command has written can be updated by the next one */
-	if (place->is_own)
+	if (place->command == GetCurrentCommandId(false))
 		CommandCounterIncrement();
 	result = table_tuple_update(table->rel, &tid, table->output,
 								GetCurrentCommandId(true), 0, SnapshotAny,
@@ -1076,7 +1107,7 @@ StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 						   GetCurrentCommandId(true), 0, NULL);
 		WriteIndexEntries(table, row, UNIQUE_CHECK_YES, false);
 	}
-	else if (place->length == 0 || !Overwrite(table, place))
+	else if (!Overwrite(table, place))
 		Update(table, place, row);
 	table->wrote = true;
 }
@@ -1092,7 +1123,7 @@ StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 	TM_FailureData failure;
 	bool		written;
 
-	if (place->is_own)
+	if (place->command == GetCurrentCommandId(false))
 		CommandCounterIncrement();
 	written = WasWritten(table_tuple_delete(table->rel, &tid,
 											GetCurrentCommandId(true), 0,

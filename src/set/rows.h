@@ -24,12 +24,18 @@ typedef enum StoredSetUse
 	STORED_SET_EXPIRE
 } StoredSetUse;
 
-/* The last call of the session that wrote to a set */
-typedef struct StoredSetWriter
+/* A command of a transaction, in one of its subtransactions */
+typedef struct StoredSetCommand
 {
 	LocalTransactionId transaction;
 	SubTransactionId subtransaction;
 	CommandId	command;
+} StoredSetCommand;
+
+/* The last call of the session that wrote to a set */
+typedef struct StoredSetWriter
+{
+	StoredSetCommand command;
 	uint32		key_type;		/* that the set has, if one number says it, or
 								 * 0 */
 } StoredSetWriter;
@@ -91,7 +97,8 @@ typedef struct StoredSetPlace
 {
 	ItemPointerData tid;
 	bool		is_own;			/* this transaction wrote it */
-	uint32		length;			/* if it can be overwritten, or 0 */
+	CommandId	command;		/* with which, or InvalidCommandId */
+	uint32		length;			/* if that command can overwrite it, or 0 */
 } StoredSetPlace;
 
 /* A version of a row */
