@@ -146,6 +146,10 @@ TRUNCATE typed;
 SELECT bloom_set_add('typed', 2);
 DELETE FROM typed;
 SELECT bloom_set_add('typed', 'b'), bloom_set_add('typed', 'b');
+-- keys without a type do not become a filter
+DELETE FROM typed WHERE bucket = -1;
+SELECT bloom_set_compact('typed');
+SELECT count(filter) FROM typed;
 DROP TABLE typed;
 
 -- tests work in a read-only transaction
@@ -227,6 +231,9 @@ SELECT bloom_set_add('recent', 1, '2020-01-01 05:59') AS new,
 	   bloom_set_add('recent', 1, '2020-01-01 06:00') AS seen,
 	   bloom_set_add('recent', 2, '2020-01-01 06:00') AS new,
 	   bloom_set_add('recent', 2, '2020-01-01 00:00') AS seen_though_added_later;
+-- fail: of another type, which only the row of the key type shows
+SELECT bloom_set_contains('recent', 'a', '2020-01-01 06:00');
+SELECT bloom_set_missing('recent', ARRAY['a'], '2020-01-01 06:00');
 
 -- remembered for at least a day, and at most 6 hours more
 SELECT t AS at, bloom_set_contains('recent', 1, t) AS one, bloom_set_contains('recent', 2, t) AS two

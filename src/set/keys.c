@@ -1113,7 +1113,8 @@ StoredSetCompact(StoredSetCall *call)
 		key_type = BloomKeyTypeOf(BloomCopy(type.filter));
 	StoredSetFindAllRows(table);
 	oldcontext = MemoryContextSwitchTo(scratch);
-	while (NextPart(call, &part))
+	/* else no transaction has committed keys */
+	while (call->knows_type && NextPart(call, &part))
 	{
 		int32		first = StoredSetFirstBucket(&table->set, part.bucket);
 		Bucket	   *bucket = palloc(sizeof(Bucket));

@@ -220,7 +220,9 @@ ReadBucket(StoredSetCall *call, CachedBucket *bucket, int generation)
 	StoredSetRow row;
 	Size		size = 0;
 
-	StoredSetFindRows(&call->table, bucket->number, call->cached->oldest);
+	StoredSetFindRows(&call->table, bucket->number,
+					  bucket->number == STORED_SET_TYPE_BUCKET ? DT_NOBEGIN :
+					  call->cached->oldest);
 	while (StoredSetNextRow(&call->table, &row))
 	{
 		CHECK_FOR_INTERRUPTS();
