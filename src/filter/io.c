@@ -18,8 +18,9 @@
 #include "filter/format.h"
 #include "filter/state.h"
 
-/* So many characters of base64 are read at once, without white space */
+/* What is converted between two looks for an interrupt */
 #define BASE64_PIECE_CHARS	(4 * 1024 * 1024)
+#define BASE64_PIECE_BYTES	(BASE64_PIECE_CHARS / 4 * 3)
 
 /*
  * The bytes of base64, behind room for a varlena header, or NULL if the text is
@@ -121,7 +122,15 @@ BloomToText(Datum datum)
 	int			nchars = (len + 2) / 3 * 4;
 	char	   *text = palloc(nchars + 1);
 
-	(void) BloomBase64Encode((const uint8 *) VARDATA(bytes), len, text, nchars);
+	for (int i = 0; i < len; i += BASE64_PIECE_BYTES)
+	{
+		int			done = i / 3 * 4;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) BloomBase64Encode((const uint8 *) VARDATA(bytes) + i,
+								 Min(len - i, BASE64_PIECE_BYTES),
+								 text + done, nchars - done);
+	}
 	text[nchars] = '\0';
 	return text;
 }
