@@ -213,6 +213,10 @@ BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed)
 	switch (hasher->encoding)
 	{
 			/* the lengths of these are known to the compiler */
+		case BLOOM_KEY_INT2:
+			return BloomHashInt64(DatumGetInt16(key), seed);
+		case BLOOM_KEY_FLOAT4:
+			return BloomHashFloat64(DatumGetFloat4(key), seed);
 		case BLOOM_KEY_FLOAT8:
 			return BloomHashFloat64(DatumGetFloat8(key), seed);
 		case BLOOM_KEY_4BYTES:
