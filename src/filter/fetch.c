@@ -148,13 +148,9 @@ BloomFetch(Datum datum)
 bool
 BloomHasParts(Datum datum)
 {
-	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
-	struct varatt_external pointer;
-
-	if (!VARATT_IS_EXTERNAL_ONDISK(value))
-		return false;
-	VARATT_EXTERNAL_GET_POINTER(pointer, value);
-	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+	/* compressed or not, by its size: the server's macro compares unlike signs */
+	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)) &&
+		toast_datum_size(datum) + VARHDRSZ >= toast_raw_datum_size(datum);
 }
 
 /*
