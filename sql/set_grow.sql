@@ -220,6 +220,34 @@ SELECT bloom_set_contains('texts', 'f') AS before, bloom_set_add('texts', 'f') A
 SELECT see('f') AND see('e') AS there;
 DROP FUNCTION see(text), see(int);
 
+-- fail: a hash function that itself tests, and sees something else
+SET client_min_messages = warning;
+CREATE TYPE regress_num;
+CREATE FUNCTION num_in(cstring) RETURNS regress_num LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION num_out(regress_num) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE regress_num (INPUT = num_in, OUTPUT = num_out, LIKE = int);
+CREATE FUNCTION num_eq(regress_num, regress_num) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE FUNCTION num_hash(regress_num) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
+CREATE FUNCTION num_hash(regress_num, bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	seen boolean;
+BEGIN
+	CREATE TEMP TABLE hashed ();
+	DROP TABLE hashed;
+	seen := bloom_set_contains('texts', 'e');
+	RETURN 1;
+END
+$$;
+CREATE OPERATOR === (LEFTARG = regress_num, RIGHTARG = regress_num, FUNCTION = num_eq, HASHES);
+CREATE OPERATOR CLASS num_ops DEFAULT FOR TYPE regress_num USING hash AS OPERATOR 1 ===, FUNCTION 1 num_hash(regress_num), FUNCTION 2 num_hash(regress_num, bigint);
+CREATE FUNCTION see(regress_num) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN bloom_set_contains('nums', $1); END $$;
+SELECT bloom_set_create('nums', 1000, seed => 1);
+SELECT bloom_set_add('nums', '1'::regress_num) AS new, bloom_set_contains('nums', '1'::regress_num) AS not_yet;
+SELECT see('1'::regress_num);
+DROP TABLE nums;
+DROP TYPE regress_num CASCADE;
+RESET client_min_messages;
+
 -- the live slices are those of each row's time
 SELECT bloom_set_create('daily', 1000, 1e-9, keep => '1 day', slices => 4, seed => 1);
 SELECT bloom_set_add('daily', 1, '2020-01-01 00:00Z') AS new;

@@ -328,7 +328,9 @@ StoredSetTestKey(StoredSetCall *call, uint64 hash)
 	bool		goes_on = true;
 
 	if (call->nemptied != call->cache->nemptied)
-		elog(ERROR, "the hash function of a key tests keys of a Bloom set");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("Bloom sets cannot be tested by the hash function of a key that is tested")));
 	for (int generation = 0; goes_on && !found; generation++)
 	{
 		int32		number = StoredSetBucketOf(&call->cached->set, generation,
