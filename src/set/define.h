@@ -27,6 +27,9 @@
 /* The bucket whose rows know the key type */
 #define STORED_SET_TYPE_BUCKET	(-1)
 
+/* Before all buckets */
+#define STORED_SET_ALL_BUCKETS	PG_INT32_MIN
+
 /* Bits of the filter of such a row, which holds one key */
 #define STORED_SET_TYPE_BITS		128
 

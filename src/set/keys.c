@@ -149,9 +149,7 @@ CompareKeys(const void *a, const void *b)
 	CHECK_FOR_INTERRUPTS();
 	if (left->place != right->place)
 		return left->place < right->place ? -1 : 1;
-	if (left->hash != right->hash)
-		return left->hash < right->hash ? -1 : 1;
-	return left->index < right->index ? -1 : 1;
+	return left->hash < right->hash ? -1 : left->hash > right->hash;
 }
 
 /* A key of this hash, which stood in this place in an array. */
@@ -187,6 +185,9 @@ MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes)
 	{
 		if (i == 0 || call->keys[i].hash != call->keys[n - 1].hash)
 			call->keys[n++] = call->keys[i];
+		else
+			call->keys[n - 1].index = Min(call->keys[n - 1].index,
+										  call->keys[i].index);
 	}
 	call->nkeys = n;
 }
@@ -229,31 +230,26 @@ StoredSetIsClosed(const StoredSet *set, int generation, const StoredSetRow *row)
 }
 
 /*
- * Where the keys with this hash begin, if there are any.
+ * The key with this hash, or NULL.
  *
  * With many keys, a search takes their logarithm for each hash of a row, so
  * that chosen keys, all in one bucket, cannot make it take their number.
  */
-static uint64
-FirstKey(const StoredSetKey *keys, uint64 nkeys, uint64 hash)
+static StoredSetKey *
+FindKey(StoredSetKey *keys, uint64 nkeys, uint64 hash)
 {
 	StoredSetKey key;
-	uint64		low = 0;
-	uint64		high = nkeys;
 
 	if (nkeys == 1)
-		return 0;
+		return keys->hash == hash ? keys : NULL;
 	key = MakeKey(hash, 0);
-	while (low < high)
-	{
-		uint64		middle = low + (high - low) / 2;
+	return bsearch(&key, keys, nkeys, sizeof(StoredSetKey), CompareKeys);
+}
 
-		if (CompareKeys(&keys[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+static inline bool
+IsAnswered(const StoredSetKey *key)
+{
+	return key->answer == STORED_SET_SEEN || key->answer == STORED_SET_FRESH;
 }
 
 /*
@@ -273,28 +269,21 @@ FindKeys(StoredSetCall *call, const StoredSetRow *row, TransactionId creator,
 		for (uint64 i = 0; i < nkeys; i++)
 		{
 			BloomCheckInterrupts(i + 1);
-			if (keys[i].answer != STORED_SET_SEEN &&
-				keys[i].answer != STORED_SET_FRESH &&
+			if (!IsAnswered(&keys[i]) &&
 				BloomTestHash(row->filter, keys[i].hash))
 				keys[i].answer = STORED_SET_SEEN;
 		}
 		return;
 	}
-	for (int j = 0; j < row->nhashes; j++)
+	for (int i = 0; i < row->nhashes; i++)
 	{
-		uint64		hash = row->hashes[j];
-		bool		pending = TransactionIdIsValid(creator) &&
-		j >= row->ncommitted;
+		StoredSetKey *key = FindKey(keys, nkeys, row->hashes[i]);
 
-		for (uint64 i = FirstKey(keys, nkeys, hash);
-			 i < nkeys && keys[i].hash == hash; i++)
-		{
-			if (keys[i].answer == STORED_SET_SEEN ||
-				keys[i].answer == STORED_SET_FRESH)
-				continue;
-			keys[i].answer = pending ? STORED_SET_PENDING : STORED_SET_SEEN;
-			keys[i].creator = creator;
-		}
+		if (key == NULL || IsAnswered(key))
+			continue;
+		key->answer = TransactionIdIsValid(creator) && i >= row->ncommitted ?
+			STORED_SET_PENDING : STORED_SET_SEEN;
+		key->creator = creator;
 	}
 }
 
@@ -1071,7 +1060,7 @@ StoredSetExpire(StoredSetCall *call)
 
 	initStringInfo(&slices);
 	StoredSetBegin(table);
-	StoredSetFindAllRows(table);
+	StoredSetFindRows(table, STORED_SET_ALL_BUCKETS, DT_NOBEGIN);
 	while (NextPart(call, &part))
 	{
 		int32		first = StoredSetFirstBucket(&table->set, part.bucket);
@@ -1111,7 +1100,7 @@ StoredSetCompact(StoredSetCall *call)
 	call->key_type = &key_type;
 	if (FindKeyType(call, &type))
 		key_type = BloomKeyTypeOf(BloomCopy(type.filter));
-	StoredSetFindAllRows(table);
+	StoredSetFindRows(table, STORED_SET_ALL_BUCKETS, DT_NOBEGIN);
 	oldcontext = MemoryContextSwitchTo(scratch);
 	/* else no transaction has committed keys */
 	while (call->knows_type && NextPart(call, &part))

@@ -407,15 +407,6 @@ EndToWrite(StoredSetTable *table)
 		table->writer->command = our_command;
 }
 
-/* Make a scan for what the active snapshot sees. */
-static void
-BeginToRead(StoredSetTable *table)
-{
-	table->snapshot = GetActiveSnapshot();
-	table->scan = index_beginscan(table->rel, table->index, table->snapshot,
-								  NULL, 2, 0, SO_NONE);
-}
-
 /*
  * StoredSetBegin
  *		Begin to read, or to write.
@@ -438,11 +429,10 @@ StoredSetBegin(StoredSetTable *table)
 		table->versions = index_beginscan(table->rel, table->index,
 										  &table->dirty, NULL, 3, 0, SO_NONE);
 		table->versions->xs_want_itup = true;
-		if (!IsolationUsesXactSnapshot())
-			return;
-		PushActiveSnapshot(GetTransactionSnapshot());
+		if (IsolationUsesXactSnapshot())
+			PushActiveSnapshot(GetTransactionSnapshot());
 	}
-	BeginToRead(table);
+	table->snapshot = GetActiveSnapshot();
 }
 
 /*
@@ -653,43 +643,28 @@ ReadRow(StoredSetTable *table, StoredSetRow *row)
 		ReadLane(table, row, slot->tts_values[STORED_SET_ROOM - 1]);
 }
 
-/* Begin to read the rows of this bucket, or from it on. */
-static void
-FindRows(StoredSetTable *table, int32 bucket, bool all, TimestampTz oldest)
-{
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	ScanKeyData keys[2];
-
-	ScanKeyInit(&keys[0], 1, all ? BTGreaterEqualStrategyNumber :
-				BTEqualStrategyNumber, all ? F_INT4GE : F_INT4EQ,
-				Int32GetDatum(bucket));
-	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
-				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
-	index_rescan(table->scan, keys, 2, NULL, 0);
-	MemoryContextSwitchTo(oldcontext);
-}
-
 /*
  * StoredSetFindRows
- *		Begin to read the rows of a bucket, of slices from this one on, as the
- *		snapshot sees them.
+ *		Begin to read the rows of a bucket, or of all, one bucket and slice after
+ *		another, of slices from this one on, as the snapshot sees them.
  */
 void
 StoredSetFindRows(StoredSetTable *table, int32 bucket, TimestampTz oldest)
 {
-	FindRows(table, bucket, false, oldest);
-}
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+	bool		all = bucket == STORED_SET_ALL_BUCKETS;
+	ScanKeyData keys[2];
 
-/*
- * StoredSetFindAllRows
- *		Begin to read the rows of all buckets, one bucket and slice after another.
- */
-void
-StoredSetFindAllRows(StoredSetTable *table)
-{
+	ScanKeyInit(&keys[0], 1, all ? BTGreaterStrategyNumber :
+				BTEqualStrategyNumber, all ? F_INT4GT : F_INT4EQ,
+				Int32GetDatum(bucket));
+	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
+				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
 	if (table->scan == NULL)
-		BeginToRead(table);
-	FindRows(table, PG_INT32_MIN, true, DT_NOBEGIN);
+		table->scan = index_beginscan(table->rel, table->index,
+									  table->snapshot, NULL, 2, 0, SO_NONE);
+	index_rescan(table->scan, keys, 2, NULL, 0);
+	MemoryContextSwitchTo(oldcontext);
 }
 
 /*

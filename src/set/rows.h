@@ -124,7 +124,6 @@ extern void StoredSetUnlock(StoredSetTable *table, int32 bucket);
 
 extern void StoredSetFindRows(StoredSetTable *table, int32 bucket,
 							  TimestampTz oldest);
-extern void StoredSetFindAllRows(StoredSetTable *table);
 extern bool StoredSetNextRow(StoredSetTable *table, StoredSetRow *row);
 extern void StoredSetFindVersions(StoredSetTable *table, int32 bucket,
 								  TimestampTz from, TimestampTz before);

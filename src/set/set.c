@@ -811,7 +811,7 @@ SumUpRows(StoredSetTable *table, TimestampTz oldest, HTAB *slices)
 	const char *key_type = NULL;
 	StoredSetRow row;
 
-	StoredSetFindAllRows(table);
+	StoredSetFindRows(table, STORED_SET_ALL_BUCKETS, DT_NOBEGIN);
 	while (StoredSetNextRow(table, &row))
 	{
 		SliceInfo  *info;
