@@ -122,8 +122,7 @@ StoredSetStart(StoredSetCall *call, Oid relid, StoredSetUse use, TimestampTz at)
 	call->oldest = StoredSetOldestSlice(set, at);
 	call->current = SliceOf(set, at);
 	call->knows_type = false;
-	call->buckets_written = call->keys_written = 0;
-	call->is_full = false;
+	call->overfull = 0;
 }
 
 /*
@@ -579,17 +578,28 @@ KeysOfHalf(const StoredSet *set, int generation)
 	return M_LN2 * set->params.bits / StoredSetHashes(&set->params, generation);
 }
 
-/* Note for the warning what a bucket holds. */
+/*
+ * Note for the warning how many keys too many a bucket holds that cannot give
+ * any to the next generation.
+ *
+ * Their number varies by chance, and is an estimate besides.
+ */
 static void
 NoteWritten(StoredSetCall *call, const Bucket *bucket)
 {
 	const StoredSet *set = &call->table.set;
 	double		keys = bucket->nkeys + bucket->nyoung;
+	double		capacity = set->params.grows ?
+	KeysOfHalf(set, bucket->generation) : set->bucket_capacity;
+	double		error;
+	double		variance;
 
-	call->buckets_written++;
-	call->keys_written += keys;
-	if (set->params.grows && bucket->generation + 1 == set->generations)
-		call->is_full |= keys > KeysOfHalf(set, bucket->generation);
+	if (bucket->generation + 1 < set->generations || keys <= capacity)
+		return;
+	error = BloomEstimateError(set->params.bits, set->params.hashes, capacity);
+	variance = error * error + (set->params.buckets > 1 ? capacity : 0);
+	if (keys > capacity + OVERFULL_ERRORS * sqrt(variance))
+		call->overfull = Max(call->overfull, keys / capacity);
 }
 
 /*
@@ -958,46 +968,20 @@ AddKeys(StoredSetCall *call)
 	MemoryContextDelete(scratch);
 }
 
-/*
- * Warn of a set that holds more keys than it is sized for, as far as the
- * buckets show that a call has written to.  True: there was a warning.
- *
- * The number of keys in a bucket varies by chance, and is an estimate besides.
- */
+/* Warn of a set that holds more keys than it is sized for.  True: it does. */
 static bool
 WarnIfOverfull(const StoredSetCall *call)
 {
-	const StoredSet *set = &call->table.set;
-	const char *name = RelationGetRelationName(call->table.rel);
-	double		expected = call->buckets_written * set->bucket_capacity;
-	double		error;
-	double		variance;
-
-	if (call->is_full)
-	{
+	if (call->overfull > 0)
 		ereport(WARNING,
-				(errmsg("Bloom set \"%s\" cannot grow any more", name),
-				 errdetail("It has %d generations.", set->generations),
-				 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity.")));
-		return true;
-	}
-	if (set->params.grows || call->buckets_written == 0)
-		return false;
-
-	error = BloomEstimateError(set->params.bits, set->params.hashes,
-							   set->bucket_capacity);
-	variance = error * error +
-		(set->params.buckets > 1 ? set->bucket_capacity : 0);
-	if (call->keys_written <= expected +
-		OVERFULL_ERRORS * sqrt(call->buckets_written * variance))
-		return false;
-	ereport(WARNING,
-			(errmsg("Bloom set \"%s\" holds more keys than its capacity", name),
-			 errdetail("%.0f of its %d buckets hold about %.1f times the keys that they are sized for.",
-					   call->buckets_written, set->params.buckets,
-					   call->keys_written / expected),
-			 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity, or one that grows.")));
-	return true;
+				(errmsg("Bloom set \"%s\" holds more keys than its capacity",
+						RelationGetRelationName(call->table.rel)),
+				 errdetail("A bucket holds about %.1f times the keys that it is sized for.",
+						   call->overfull),
+				 call->table.set.params.grows ?
+				 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity.") :
+				 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity, or one that grows.")));
+	return call->overfull > 0;
 }
 
 /*

@@ -45,11 +45,7 @@ typedef struct StoredSetCall
 	TimestampTz oldest;			/* live slice */
 	TimestampTz current;
 	bool		knows_type;		/* the set has keys, and of this type */
-
-	/* the buckets that were added to */
-	double		buckets_written;
-	double		keys_written;
-	bool		is_full;		/* it cannot grow any more */
+	double		overfull;		/* so many times the keys of a bucket, or 0 */
 
 	/* what was read before, by a call that tests */
 	struct StoredSetCache *cache;
