@@ -983,13 +983,13 @@ COMMENT ON FUNCTION bloom_distinct(anycompatible, float8, float8) IS 'in a SELEC
 -- the caller.  Their times are the clock of sets that forget.
 -- ----------------------------------------------------------------
 
--- not STRICT; keeps the parameters of a set
-CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep interval,
+-- not STRICT; keeps the parameters of a set; keep is in microseconds, 0 is for ever
+CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep bigint,
 							   slices int, buckets int, bits bigint, hashes int,
 							   seed bigint, grow boolean)
 	RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_set_room(bigint, float8, interval, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set';
+COMMENT ON FUNCTION _bloom_set_room(bigint, float8, bigint, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set';
 
 -- not STRICT; without keep, keys are kept for ever; without seed, it is random
 CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,

@@ -75,7 +75,7 @@ DROP TABLE tiny;
 -- 64 hashes from the beginning
 SELECT bloom_set_create('capped', 1000, 0.01, seed => 1);
 ALTER TABLE capped ALTER room SET DEFAULT
-	_bloom_set_room('1000'::bigint, '0.01'::float8, NULL::interval, 8, 1, '8512'::bigint, 64, '1'::bigint, true);
+	_bloom_set_room('1000'::bigint, '0.01'::float8, '0'::bigint, 8, 1, '8512'::bigint, 64, '1'::bigint, true);
 SELECT cardinality(bloom_set_add_all('capped', ARRAY(SELECT generate_series(1, 60)))) AS new;
 SELECT cardinality(bloom_set_add_all('capped', ARRAY(SELECT generate_series(61, 200)))) AS new;
 SELECT bloom_set_contains_all('capped', ARRAY(SELECT generate_series(1, 200))) AS none_denied;

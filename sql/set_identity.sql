@@ -72,16 +72,16 @@ INSERT INTO obstacle VALUES
 	(27, 'ALTER TABLE s ALTER room DROP DEFAULT'),
 	(28, 'ALTER TABLE s ALTER room SET DEFAULT NULL'),
 	(29, 'ALTER TABLE s ALTER room SET DEFAULT ''\x'''),
-	(30, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room((random() * 1000)::bigint, 0.01, NULL, 8, 1, 64, 1, 0, true)'),
-	(31, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''0''::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''64''::bigint, 1, ''0''::bigint, true)'),
-	(32, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, NULL::interval, 8, -1, ''64''::bigint, 1, ''0''::bigint, true)'),
-	(33, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''4294967296''::bigint, 1, ''0''::bigint, true)'),
-	(34, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''8512''::bigint, 65, ''0''::bigint, true)'),
-	(35, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''NaN''::float8, NULL::interval, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
-	(36, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, ''-1 day''::interval, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
-	(41, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''64''::bigint, 33, ''0''::bigint, true)'),
-	(42, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''5e-324''::float8, NULL::interval, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
-	(37, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(NULL::bigint, ''0.01''::float8, NULL::interval, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
+	(30, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room((random() * 1000)::bigint, 0.01, 0, 8, 1, 64, 1, 0, true)'),
+	(31, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''0''::bigint, ''0.01''::float8, ''0''::bigint, 8, 1, ''64''::bigint, 1, ''0''::bigint, true)'),
+	(32, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, ''0''::bigint, 8, -1, ''64''::bigint, 1, ''0''::bigint, true)'),
+	(33, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, ''0''::bigint, 8, 1, ''4294967296''::bigint, 1, ''0''::bigint, true)'),
+	(34, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, ''0''::bigint, 8, 1, ''8512''::bigint, 65, ''0''::bigint, true)'),
+	(35, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''NaN''::float8, ''0''::bigint, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
+	(36, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, ''-1''::bigint, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
+	(41, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''0.01''::float8, ''0''::bigint, 8, 1, ''64''::bigint, 33, ''0''::bigint, true)'),
+	(42, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(''1000''::bigint, ''5e-324''::float8, ''0''::bigint, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
+	(37, 'ALTER TABLE s ALTER room SET DEFAULT _bloom_set_room(NULL::bigint, ''0.01''::float8, ''0''::bigint, 8, 1, ''8512''::bigint, 6, ''0''::bigint, true)'),
 	(38, 'CREATE TABLE elsewhere (bucket int, lane int, slice timestamptz, FOREIGN KEY (bucket, slice, lane) REFERENCES s)'),
 	(39, 'ALTER TABLE s RENAME TO other; CREATE VIEW s AS SELECT * FROM other'),
 	(40, 'ALTER TABLE s RENAME TO other; CREATE MATERIALIZED VIEW s AS SELECT * FROM other');
@@ -109,7 +109,7 @@ SELECT ask();
 --
 -- fail: a column that is no filter
 CREATE TABLE fake (bucket int, lane int, slice timestamptz, filter bigint, room bytea
-	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, NULL::interval, 8, 1, '64'::bigint, 7, '0'::bigint, true));
+	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, '0'::bigint, 8, 1, '64'::bigint, 7, '0'::bigint, true));
 INSERT INTO fake VALUES (0, 0, '-infinity', 1234);
 SELECT bloom_set_contains('fake', 5);
 SELECT bloom_set_add_all('fake', ARRAY[5]);
@@ -122,7 +122,7 @@ CREATE TYPE mine AS (t timestamptz);
 CREATE FUNCTION mine(mine) RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'code of the owner runs'; END $$;
 CREATE CAST (mine AS timestamptz) WITH FUNCTION mine(mine) AS IMPLICIT;
 CREATE TABLE fake (bucket int, lane int, slice mine, filter bloom NOT NULL, room bytea
-	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, NULL::interval, 8, 1, '64'::bigint, 7, '0'::bigint, true),
+	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, '0'::bigint, 8, 1, '64'::bigint, 7, '0'::bigint, true),
 	PRIMARY KEY (bucket, slice, lane));
 SELECT bloom_set_contains('fake', 5);
 DROP TABLE fake;
@@ -133,7 +133,7 @@ DROP TYPE mine;
 -- a domain over bloom is not bloom
 CREATE DOMAIN checked AS bloom CHECK (run(1));
 CREATE TABLE fake (bucket int, lane int, slice timestamptz, filter checked NOT NULL, room bytea
-	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, NULL::interval, 8, 1, '64'::bigint, 7, '0'::bigint, true),
+	DEFAULT _bloom_set_room('1'::bigint, '0.01'::float8, '0'::bigint, 8, 1, '64'::bigint, 7, '0'::bigint, true),
 	PRIMARY KEY (bucket, slice, lane));
 SELECT bloom_set_contains('fake', 5);
 DROP TABLE fake;

@@ -224,22 +224,6 @@ StoredSetSize(StoredSetParams *params)
 	SetBuckets(params, ceil(capacity / most));
 }
 
-/*
- * StoredSetKeep
- *		Microseconds, or -1 for what is negative or more than a set may keep.
- */
-int64
-StoredSetKeep(const Interval *span)
-{
-	double		days = span->day + (double) span->month * DAYS_PER_MONTH;
-	double		microseconds = (double) span->time + days * USECS_PER_DAY;
-
-	if (microseconds < 0 || microseconds > STORED_SET_MAX_KEEP)
-		return -1;
-	return span->time +
-		(span->day + (int64) span->month * DAYS_PER_MONTH) * USECS_PER_DAY;
-}
-
 /* ----------------------------------------------------------------
  *							GENERATIONS
  * ----------------------------------------------------------------
@@ -346,21 +330,14 @@ _bloom_set_room(PG_FUNCTION_ARGS)
 char *
 StoredSetDefault(const StoredSetParams *params)
 {
-	char	   *keep = "NULL";
-
-	if (!params->keeps_all)
-		/* older servers take no field of more than 32 bits */
-		keep = psprintf("'" INT64_FORMAT " days " INT64_FORMAT " seconds " INT64_FORMAT " microseconds'",
-						params->keep / USECS_PER_DAY,
-						params->keep % USECS_PER_DAY / USECS_PER_SEC,
-						params->keep % USECS_PER_SEC);
 	return psprintf("_bloom_set_room('" INT64_FORMAT "'::pg_catalog.int8,"
-					" '%s'::pg_catalog.float8, %s::pg_catalog.interval,"
+					" '%s'::pg_catalog.float8,"
+					" '" INT64_FORMAT "'::pg_catalog.int8,"
 					" %d, %d, '" INT64_FORMAT "'::pg_catalog.int8, %d,"
 					" '" INT64_FORMAT "'::pg_catalog.int8, %s)",
 					params->capacity,
 					double_to_shortest_decimal(params->fp_prob),
-					keep, params->slices, params->buckets, params->bits,
+					params->keep, params->slices, params->buckets, params->bits,
 					params->hashes, params->seed,
 					params->grows ? "true" : "false");
 }
@@ -374,6 +351,7 @@ CheckParams(const StoredSetParams *params)
 	params->fp_prob < 1 && StoredSetSliceRate(params) >= BloomMinFpProb() &&
 	params->slices >= 1 && params->slices <= STORED_SET_MAX_SLICES &&
 	(params->keeps_all || params->keep >= params->slices) &&
+	params->keep <= STORED_SET_MAX_KEEP &&
 	params->buckets >= 1 &&
 	params->bits >= (int64) BLOOM_MIN_BITS && params->bits <= BUCKET_BITS &&
 	params->bits % 64 == 0 &&
@@ -402,9 +380,8 @@ ReadParams(TupleDesc desc, StoredSetParams *params)
 		call = (FuncExpr *) stringToNode(desc->constr->defval[i].adbin);
 	}
 
-	if (call == NULL)
-		return "Its column \"room\" lacks the default that keeps the parameters of the set.";
-	if (!IsA(call, FuncExpr) || list_length(call->args) != STORED_SET_PARAMETERS)
+	if (call == NULL || !IsA(call, FuncExpr) ||
+		list_length(call->args) != STORED_SET_PARAMETERS)
 		return "The default of its column \"room\" is not a call of _bloom_set_room.";
 	fmgr_info(call->funcid, &flinfo);
 	if (flinfo.fn_addr != _bloom_set_room)
@@ -414,18 +391,15 @@ ReadParams(TupleDesc desc, StoredSetParams *params)
 	{
 		Const	   *argument = list_nth(call->args, i);
 
-		/* only the third, keep, may be null */
-		if (!IsA(argument, Const) || (argument->constisnull && i != 2))
+		if (!IsA(argument, Const) || argument->constisnull)
 			return psprintf("Parameter %d in the default of its column \"room\" is not a constant.",
 							i + 1);
 		values[i] = argument->constvalue;
-		if (i == 2)
-			params->keeps_all = argument->constisnull;
 	}
 	params->capacity = DatumGetInt64(values[0]);
 	params->fp_prob = DatumGetFloat8(values[1]);
-	params->keep = params->keeps_all ? 0 :
-		StoredSetKeep(DatumGetIntervalP(values[2]));
+	params->keep = DatumGetInt64(values[2]);
+	params->keeps_all = params->keep == 0;
 	params->slices = DatumGetInt32(values[3]);
 	params->buckets = DatumGetInt32(values[4]);
 	params->bits = DatumGetInt64(values[5]);

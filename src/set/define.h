@@ -60,7 +60,7 @@ typedef struct StoredSetParams
 	int64		capacity;		/* of the first generation, if it grows */
 	double		fp_prob;
 	bool		keeps_all;
-	int64		keep;			/* microseconds, unless keeps_all */
+	int64		keep;			/* microseconds; 0 if keeps_all */
 	int32		slices;
 	int32		buckets;		/* of the first generation */
 	int64		bits;			/* of the filter of a bucket */
@@ -81,7 +81,6 @@ typedef struct StoredSet
 	int64		slice_length;	/* microseconds */
 } StoredSet;
 
-extern int64 StoredSetKeep(const Interval *span);
 extern double StoredSetSliceRate(const StoredSetParams *params);
 extern int64 StoredSetSliceCapacity(const StoredSetParams *params);
 extern void StoredSetSize(StoredSetParams *params);

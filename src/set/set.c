@@ -116,7 +116,6 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -143,24 +142,23 @@ GetSetArg(FunctionCallInfo fcinfo)
 	return PG_GETARG_OID(0);
 }
 
-static void
-CheckTime(TimestampTz at)
+static TimestampTz
+CheckTime(const char *name, Datum value, bool isnull)
 {
+	TimestampTz at = DatumGetTimestampTz(value);
+
+	BloomCheckNotNull(isnull, name);
 	if (TIMESTAMP_NOT_FINITE(at))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("time must be finite")));
+				 errmsg("%s must be finite", name)));
+	return at;
 }
 
 static TimestampTz
 GetTimeArg(FunctionCallInfo fcinfo, int argno)
 {
-	TimestampTz at;
-
-	BloomCheckNotNull(PG_ARGISNULL(argno), "time");
-	at = PG_GETARG_TIMESTAMPTZ(argno);
-	CheckTime(at);
-	return at;
+	return CheckTime("time", PG_GETARG_DATUM(argno), PG_ARGISNULL(argno));
 }
 
 /* What a call site knows */
@@ -201,6 +199,24 @@ GetCapacityArg(FunctionCallInfo fcinfo, int argno)
 	return (int64) ceil(capacity);
 }
 
+/* How long to keep a key, in microseconds. */
+static int64
+GetKeepArg(FunctionCallInfo fcinfo, int argno, int32 slices)
+{
+	const Interval *span = PG_GETARG_INTERVAL_P(argno);
+	double		days = span->day + (double) span->month * DAYS_PER_MONTH;
+	double		microseconds = span->time + days * USECS_PER_DAY;
+
+	if (microseconds < slices || microseconds > STORED_SET_MAX_KEEP)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keep %s is out of range",
+						DatumGetCString(DirectFunctionCall1(interval_out,
+															PG_GETARG_DATUM(argno)))),
+				 errdetail("keep must be at least a microsecond for each slice, and at most 365000 days.")));
+	return (int64) microseconds;
+}
+
 /* Parameters by the arguments of bloom_set_create. */
 static StoredSetParams
 GetParams(FunctionCallInfo fcinfo)
@@ -228,16 +244,7 @@ GetParams(FunctionCallInfo fcinfo)
 				 errdetail("slices must be between 1 and %d.",
 						   STORED_SET_MAX_SLICES)));
 	if (!params.keeps_all)
-	{
-		params.keep = StoredSetKeep(PG_GETARG_INTERVAL_P(3));
-		if (params.keep < params.slices)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("keep %s is out of range",
-							DatumGetCString(DirectFunctionCall1(interval_out,
-																PG_GETARG_DATUM(3)))),
-					 errdetail("keep must be at least a microsecond for each slice, and at most 365000 days.")));
-	}
+		params.keep = GetKeepArg(fcinfo, 3, params.slices);
 
 	/* checks fp_prob as the caller wrote it */
 	(void) BloomShapeForCapacity(1, params.fp_prob, 0);
@@ -709,14 +716,7 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 		Datum		time = slot_getattr(trigger->tg_trigslot, site->time,
 										&isnull);
 
-		if (isnull)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("time must not be null"),
-					 errdetail("It is column \"%s\".",
-							   trigger->tg_trigger->tgargs[2])));
-		at = DatumGetTimestampTz(time);
-		CheckTime(at);
+		at = CheckTime(trigger->tg_trigger->tgargs[2], time, isnull);
 	}
 	key = slot_getattr(trigger->tg_trigslot, site->key, &isnull);
 	if (isnull)
@@ -777,21 +777,13 @@ bloom_set_params(PG_FUNCTION_ARGS)
 /* What is known of one slice, or of the whole set that keeps all */
 typedef struct SliceInfo
 {
-	TimestampTz slice;			/* hash key */
+	struct SliceInfo *next;
+	TimestampTz slice;
 	double		keys;
 	double		bytes;
 	int			generations;
 	double		rates[32];		/* sums over the buckets of each generation */
 } SliceInfo;
-
-static int
-CompareSlices(const void *a, const void *b)
-{
-	const SliceInfo *left = *(const SliceInfo *const *) a;
-	const SliceInfo *right = *(const SliceInfo *const *) b;
-
-	return left->slice < right->slice ? -1 : left->slice > right->slice;
-}
 
 /* The rate of all generations of a slice together, where no key is. */
 static double
@@ -804,18 +796,23 @@ RateOfSlice(const StoredSet *set, const SliceInfo *info)
 	return 0 - expm1(right);
 }
 
-/* Read all rows of a set, and sum up by slices.  The result is the key type. */
+/*
+ * Read all rows of a set, and sum up by slices, the newest first.  The result
+ * is the key type.
+ *
+ * The rows of a bucket come in that order, so that the next slice is near.
+ */
 static const char *
-SumUpRows(StoredSetTable *table, TimestampTz oldest, HTAB *slices)
+SumUpRows(StoredSetTable *table, TimestampTz oldest, SliceInfo **slices)
 {
 	const char *key_type = NULL;
+	SliceInfo **link = slices;
 	StoredSetRow row;
 
 	StoredSetFindRows(table, STORED_SET_ALL_BUCKETS, DT_NOBEGIN);
 	while (StoredSetNextRow(table, &row))
 	{
 		SliceInfo  *info;
-		bool		found;
 		int			generation;
 
 		CHECK_FOR_INTERRUPTS();
@@ -828,11 +825,17 @@ SumUpRows(StoredSetTable *table, TimestampTz oldest, HTAB *slices)
 		if (row.bucket == STORED_SET_TYPE_BUCKET || row.slice < oldest)
 			continue;
 
-		info = hash_search(slices, &row.slice, HASH_ENTER, &found);
-		if (!found)
+		if (*link != NULL && (*link)->slice < row.slice)
+			link = slices;
+		while (*link != NULL && (*link)->slice > row.slice)
+			link = &(*link)->next;
+		info = *link;
+		if (info == NULL || info->slice < row.slice)
 		{
-			memset(info, 0, sizeof(*info));
+			info = palloc0(sizeof(SliceInfo));
 			info->slice = row.slice;
+			info->next = *link;
+			*link = info;
 		}
 		generation = StoredSetGeneration(&table->set, row.bucket);
 		info->generations = Max(info->generations, generation + 1);
@@ -889,39 +892,31 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	const StoredSet *set = &table.set;
 	TupleDesc	tupdesc;
 	Tuplestorestate *store = MakeResult(fcinfo, &tupdesc);
-	HASHCTL		hashctl = {0};
-	HTAB	   *slices;
-	HASH_SEQ_STATUS status;
-	SliceInfo  *info;
-	SliceInfo **sorted;
+	SliceInfo  *slices = NULL;
+	SliceInfo  *sorted = NULL;
 	const char *key_type;
 	Datum		values[9];
 	bool		nulls[9] = {false};
 	double		keys = 0;
 	double		right = 0;		/* logarithm */
 	int			generations = 0;
-	int			n = 0;
 
-	hashctl.keysize = sizeof(TimestampTz);
-	hashctl.entrysize = sizeof(SliceInfo);
-	hashctl.hcxt = CurrentMemoryContext;
-	slices = hash_create("slices of a Bloom set", 16, &hashctl,
-						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	StoredSetOpen(&table, relid, STORED_SET_TEST);
 	StoredSetBegin(&table);
-	key_type = SumUpRows(&table, StoredSetOldestSlice(set, at), slices);
+	key_type = SumUpRows(&table, StoredSetOldestSlice(set, at), &slices);
 	StoredSetEnd(&table);
 
-	sorted = palloc((hash_get_num_entries(slices) + 1) * sizeof(SliceInfo *));
-	hash_seq_init(&status, slices);
-	while ((info = hash_seq_search(&status)) != NULL)
+	while (slices != NULL)
 	{
-		sorted[n++] = info;
+		SliceInfo  *info = slices;
+
+		slices = info->next;
+		info->next = sorted;
+		sorted = info;
 		keys += info->keys;
 		right += log1p(-RateOfSlice(set, info));
 		generations = Max(generations, info->generations);
 	}
-	qsort(sorted, n, sizeof(SliceInfo *), CompareSlices);
 
 	nulls[0] = true;
 	nulls[1] = key_type == NULL;
@@ -939,13 +934,14 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	nulls[0] = false;
 	values[2] = Int64GetDatum(StoredSetSliceCapacity(&set->params));
 	values[3] = Float8GetDatum(StoredSetSliceRate(&set->params));
-	for (int i = 0; i < n && !set->params.keeps_all; i++)
+	for (const SliceInfo *info = set->params.keeps_all ? NULL : sorted;
+		 info != NULL; info = info->next)
 	{
-		values[0] = TimestampTzGetDatum(sorted[i]->slice);
-		values[4] = Int64GetDatum((int64) rint(sorted[i]->keys));
-		values[5] = Float8GetDatum(RateOfSlice(set, sorted[i]));
-		values[7] = Int64GetDatum((int64) sorted[i]->bytes);
-		values[8] = Int32GetDatum(sorted[i]->generations);
+		values[0] = TimestampTzGetDatum(info->slice);
+		values[4] = Int64GetDatum((int64) rint(info->keys));
+		values[5] = Float8GetDatum(RateOfSlice(set, info));
+		values[7] = Int64GetDatum((int64) info->bytes);
+		values[8] = Int32GetDatum(info->generations);
 		tuplestore_putvalues(store, tupdesc, values, nulls);
 	}
 	StoredSetClose(&table);

@@ -37,13 +37,6 @@
 /* Hashes of a bucket are sorted when they are tested so often */
 #define SORT_AFTER	64
 
-/*
- * Memory for what the first calls of a statement read.  A call with an array
- * comes to a bucket only once, so that more would be slower, as it is cold.
- */
-#define FIRST_CALLS	3
-#define FIRST_LIMIT	(64 * 1024)
-
 /* The part of a number that has a key's place above and its index below */
 #define INDEX_MASK	UINT64CONST(0xffffffff)
 
@@ -103,25 +96,18 @@ struct StoredSetCache
 	BloomShared shared;
 	MemoryContext context;		/* of all that was read */
 	View		view;
-	uint64		ncalls;			/* with this view */
 	uint64		nemptied;		/* how often */
 	StoredSetCached *first;
 };
 
-/*
- * Forget all that was read.
- *
- * Blocks are small beside the limit, so that what is allocated is used.
- */
+/* Forget all that was read. */
 static void
 EmptyCache(StoredSetCache *cache)
 {
 	if (cache->context == NULL)
 		cache->context = AllocSetContextCreate(cache->shared.query,
 											   "Bloom set cache",
-											   ALLOCSET_DEFAULT_MINSIZE,
-											   ALLOCSET_DEFAULT_INITSIZE,
-											   FIRST_LIMIT);
+											   ALLOCSET_DEFAULT_SIZES);
 	else
 		MemoryContextReset(cache->context);
 	cache->first = NULL;
@@ -176,9 +162,7 @@ StoredSetStartTest(StoredSetCall *call, StoredSetCache **cache,
 	{
 		EmptyCache(*cache);
 		(*cache)->view = view;
-		(*cache)->ncalls = 0;
 	}
-	(*cache)->ncalls++;
 	for (cached = (*cache)->first; cached != NULL; cached = cached->next)
 	{
 		if (cached->set.relid == relid &&
@@ -263,8 +247,7 @@ GetBucket(StoredSetCall *call, int generation, int32 number)
 	if (bucket != NULL)
 		return bucket;
 	if (MemoryContextMemAllocated(cache->context, false) >
-		(generation == 0 && cache->ncalls <= FIRST_CALLS ? FIRST_LIMIT :
-		 BloomHashMemoryLimit()))
+		BloomHashMemoryLimit())
 	{
 		StoredSetCached kept = *call->cached;
 
