@@ -189,8 +189,8 @@ SELECT cardinality(bloom_set_add_all('s', ARRAY(SELECT generate_series(1, 1000))
 ROLLBACK;
 
 -- lanes that are none, or lie: of a length that none has, without the word at
--- the end, with more committed keys than keys, in a row of a filter; and a
--- closed one full of keys
+-- the end, with more committed keys than keys, in a row of a filter, with a hash
+-- of zero; and a closed one full of keys
 DO $$
 DECLARE
 	forged record;
@@ -201,7 +201,7 @@ BEGIN
 			(5, -1, '\x0100000000000000'), (6, -1, '\x0100000000000080'), (7, -1, '\x0000000001000080'),
 			(8, 0, '\x0000000000000080'), (9, 7, '\x0000000000000080'), (10, -1, NULL),
 			(11, -1, decode(repeat('01', 1016), 'hex') || '\x00000000000000c0'),
-			(12, -2147483648, '\x000000000000008000')) AS f (id, lane, room) LOOP
+			(12, -2147483648, '\x000000000000008000'), (13, -1, decode(repeat('00', 8) || repeat('01', 8) || '0000000000000080', 'hex'))) AS f (id, lane, room) LOOP
 		BEGIN
 			INSERT INTO s SELECT n, forged.lane, '-infinity', NULL, forged.room FROM generate_series(0, 1) AS n;
 			answer := ask();

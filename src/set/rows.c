@@ -583,6 +583,7 @@ ReadLane(StoredSetTable *table, StoredSetRow *row, Datum datum)
 	Size		size = toast_raw_datum_size(datum) - VARHDRSZ;
 	uint64		end;
 	int			n = (int) (size / sizeof(uint64));
+	bool		has_zero = false;	/* which no key has */
 
 	if (size > sizeof(table->words))
 		InvalidRow(table, row, "Its lane is too long.");
@@ -595,7 +596,10 @@ ReadLane(StoredSetTable *table, StoredSetRow *row, Datum datum)
 	while (n > 0 && table->words[n - 1] == 0)
 		n--;
 	for (int i = 0; i < n; i++)
+	{
+		has_zero |= table->words[i] == 0;
 		table->words[i] = BloomLittleEndian64(table->words[i]);
+	}
 
 	end = n > 0 ? table->words[n - 1] : 0;
 	row->hashes = table->words;
@@ -603,7 +607,7 @@ ReadLane(StoredSetTable *table, StoredSetRow *row, Datum datum)
 	row->ncommitted = (int) (end & LANE_COMMITTED);
 	row->closed = (end & LANE_CLOSED) != 0;
 	if ((end & ~(LANE_CLOSED | LANE_COMMITTED)) != LANE_END ||
-		row->ncommitted > row->nhashes || row->lane >= 0)
+		row->ncommitted > row->nhashes || row->lane >= 0 || has_zero)
 		InvalidRow(table, row, "It is no lane.");
 }
 
