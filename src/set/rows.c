@@ -75,6 +75,9 @@
 #include "filter/fetch.h"
 #include "set/rows.h"
 
+/* A column, as a member of a set of columns */
+#define ATTRIBUTE(column)	((column) - FirstLowInvalidHeapAttributeNumber)
+
 /* Ours among the advisory locks; the server's functions take 1 and 2 */
 #define LOCK_CLASS	0xB100
 
@@ -219,6 +222,7 @@ CheckPrivileges(const StoredSetTable *table)
 	Relation	rel = table->rel;
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	BloomPermissions *permissions;
+	Bitmapset  *all;
 
 	rte->rtekind = RTE_RELATION;
 	rte->relid = RelationGetRelid(rel);
@@ -233,19 +237,14 @@ CheckPrivileges(const StoredSetTable *table)
 	if (table->use == STORED_SET_EXPIRE ||
 		(table->use == STORED_SET_ADD && !table->set.params.keeps_all))
 		permissions->requiredPerms |= ACL_DELETE;
-	for (int i = 1; i <= STORED_SET_COLUMNS; i++)
+	all = bms_add_range(NULL, ATTRIBUTE(1), ATTRIBUTE(STORED_SET_COLUMNS));
+	permissions->selectedCols = all;
+	if (table->use == STORED_SET_ADD)
 	{
-		int			column = i - FirstLowInvalidHeapAttributeNumber;
-
-		permissions->selectedCols =
-			bms_add_member(permissions->selectedCols, column);
-		if (table->use != STORED_SET_ADD)
-			continue;
-		permissions->insertedCols =
-			bms_add_member(permissions->insertedCols, column);
-		if (i >= STORED_SET_FILTER)
-			permissions->updatedCols =
-				bms_add_member(permissions->updatedCols, column);
+		permissions->insertedCols = all;
+		permissions->updatedCols =
+			bms_add_range(NULL, ATTRIBUTE(STORED_SET_FILTER),
+						  ATTRIBUTE(STORED_SET_COLUMNS));
 	}
 	BloomCheckPermissions(rte, permissions);
 }
@@ -991,24 +990,14 @@ WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row,
 static bool
 WasWritten(TM_Result result)
 {
-	switch (result)
-	{
-		case TM_Ok:
-			return true;
-		case TM_Updated:
-		case TM_Deleted:
-			return false;
-		case TM_SelfModified:
-			ereport(ERROR,
-					(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-					 errmsg("row of a Bloom set was already modified by the current command"),
-					 errhint("Do not change the table of a set in the statement that adds to the set.")));
-			break;
-		default:
-			elog(ERROR, "unexpected result of a write to a Bloom set: %u",
-				 result);
-	}
-	return false;
+	if (result == TM_SelfModified)
+		ereport(ERROR,
+				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				 errmsg("row of a Bloom set was already modified by the current command"),
+				 errhint("Do not change the table of a set in the statement that adds to the set.")));
+	if (result != TM_Ok && result != TM_Updated && result != TM_Deleted)
+		elog(ERROR, "unexpected result of a write to a Bloom set: %u", result);
+	return result == TM_Ok;
 }
 
 /*
