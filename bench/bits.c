@@ -12,7 +12,7 @@
 
 #include <time.h>
 
-#include "bloom_bits.h"
+#include "bits/bits.h"
 
 #undef printf
 #include <stdio.h>

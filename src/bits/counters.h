@@ -54,7 +54,7 @@ BloomPutCounter(uint8 *data, uint64 i, unsigned int value)
 static inline unsigned int
 BloomCountAfter(unsigned int count, int change)
 {
-	return count == BLOOM_MAX_COUNT ? count :
+	return change < 0 && count == BLOOM_MAX_COUNT ? count :
 		Min((int) count + change, BLOOM_MAX_COUNT);
 }
 
@@ -105,7 +105,10 @@ BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
 	}
 	for (int i = 0; i < hashes; i++)
 	{
-		*in_use += (count[i] != 0) - (BloomGetCounter(data, position[i]) != 0);
+		bool		was_in_use = BloomGetCounter(data, position[i]) != 0;
+
+		/* the first is faster */
+		*in_use += n > 0 ? !was_in_use : (count[i] != 0) - was_in_use;
 		BloomPutCounter(data, position[i], count[i]);
 	}
 }
