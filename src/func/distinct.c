@@ -223,8 +223,12 @@ IsAboveAll(Query *query, TargetEntry *result)
 	return query->sortClause != NIL && result->ressortgroupref == 0;
 }
 
+/*
+ * Does a query have a partitioned table or, if asked for subqueries, arms of
+ * UNION ALL, which the planner has flattened?
+ */
 static bool
-HasPartitionedTable(Query *query)
+HasParts(Query *query, RTEKind kind)
 {
 	ListCell   *lc;
 
@@ -232,27 +236,11 @@ HasPartitionedTable(Query *query)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		if (rte->rtekind == RTE_RELATION &&
-			rte->relkind == RELKIND_PARTITIONED_TABLE)
+		if (rte->rtekind == kind && rte->inh &&
+			(kind == RTE_SUBQUERY || rte->relkind == RELKIND_PARTITIONED_TABLE))
 			return true;
 	}
 	return false;
-}
-
-/* Is the query one of UNION ALL, also after the planner has flattened it? */
-static bool
-IsSetOperation(Query *query)
-{
-	ListCell   *lc;
-
-	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst(lc);
-
-		if (rte->rtekind == RTE_SUBQUERY && rte->inh)
-			return true;
-	}
-	return query->setOperations != NULL;
 }
 
 /* May a set operation sort the rows of its arms, to compare them? */
@@ -327,20 +315,9 @@ MayBePushedDown(Node *node, void *context)
 
 		if (var->varlevelsup > 0 || IS_SPECIAL_VARNO(var->varno))
 			return true;
-		switch (rt_fetch(var->varno, conditions->root->parse->rtable)->rtekind)
-		{
-			case RTE_RELATION:
-			case RTE_FUNCTION:
-			case RTE_TABLEFUNC:
-			case RTE_VALUES:
-			case RTE_CTE:
-			case RTE_NAMEDTUPLESTORE:
-				return false;
-			case RTE_SUBQUERY:
-				return !IsResultOrOther(conditions, var->varno, var->varattno);
-			default:
-				return true;
-		}
+		if (rt_fetch(var->varno, conditions->root->parse->rtable)->rtekind == RTE_JOIN)
+			return true;
+		return !IsResultOrOther(conditions, var->varno, var->varattno);
 	}
 	return expression_tree_walker(node, MayBePushedDown, context);
 }
@@ -368,7 +345,8 @@ CheckOuterQueries(PlannerInfo *root, Oid support)
 		if (MayBePushedDown((Node *) outer->parse->jointree, &conditions))
 			Refuse("below a condition on another column",
 				   "The server would test the condition of the outer query before it leaves out repeats. WITH, or OFFSET 0 in the query of bloom_distinct, prevents that.");
-		if (!IsSetOperation(outer->parse))
+		if (outer->parse->setOperations == NULL &&
+			!HasParts(outer->parse, RTE_SUBQUERY))
 			return;
 	}
 }
@@ -398,7 +376,7 @@ CheckQuery(PlannerInfo *root, Oid support)
 		ComparesRows(root->parent_root->parse->setOperations))
 		Refuse("with ORDER BY in an arm of UNION, INTERSECT or EXCEPT",
 			   "The server may sort the rows after it leaves out repeats. A subquery in FROM of the arm prevents that.");
-	if (HasPartitionedTable(query) && !IsAboveAll(query, result))
+	if (HasParts(query, RTE_RELATION) && !IsAboveAll(query, result))
 		Refuse("on a partitioned table",
 			   "The server would leave out the repeats of each partition. GROUP BY, ORDER BY on another column, or a subquery with OFFSET 0 in FROM prevents that.");
 	CheckOuterQueries(root, support);
