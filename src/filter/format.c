@@ -25,6 +25,24 @@
  */
 
 /*
+ * BloomCheckCapacity
+ *		A capacity as a whole number.  An error unless it is at least 1, and at
+ *		most this.
+ */
+uint64
+BloomCheckCapacity(double capacity, double most)
+{
+	/* not NaN, either */
+	if (!(capacity >= 1 && capacity <= most))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity %.16g is out of range", capacity),
+				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
+						   most)));
+	return (uint64) ceil(capacity);
+}
+
+/*
  * BloomShapeFor
  *		The shape by best_params of a filter of this kind.  Checks both
  *		arguments.
@@ -48,14 +66,7 @@ BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
 				 errdetail("fp_prob must be at least %.3g, which takes %d bits per key, and less than 1.",
 						   BloomMinFpProb(), BLOOM_MAX_BITS_PER_KEY),
 				 errhint("A rate of one percent is 0.01. To name a capacity as well, put it before the rate: (capacity, fp_prob).")));
-	/* not NaN, either */
-	if (!(capacity >= 1 && capacity <= BLOOM_MAX_CAPACITY))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity %.16g is out of range", capacity),
-				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
-						   BLOOM_MAX_CAPACITY)));
-	shape.capacity = (uint64) ceil(capacity);
+	shape.capacity = BloomCheckCapacity(capacity, BLOOM_MAX_CAPACITY);
 	if (shape.capacity > max_bits / params.bits_per_key)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

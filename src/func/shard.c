@@ -37,6 +37,7 @@
 #include "utils/lsyscache.h"
 
 #include "bits/bits.h"
+#include "filter/format.h"
 #include "key/hash.h"
 
 /* "bloom shard" would be too long */
@@ -133,7 +134,7 @@ PG_FUNCTION_INFO_V1(bloom_shard_capacity);
 Datum
 bloom_shard_capacity(PG_FUNCTION_ARGS)
 {
-	float8		capacity = PG_GETARG_FLOAT8(0);
+	double		capacity = (double) BloomCheckCapacity(PG_GETARG_FLOAT8(0), 9e18);
 	int32		shards = PG_GETARG_INT32(1);
 	double		n;
 	double		wanted;
@@ -141,13 +142,8 @@ bloom_shard_capacity(PG_FUNCTION_ARGS)
 	double		high;
 
 	CheckShards(shards);
-	if (!(capacity >= 1 && capacity <= 9e18))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity %g is out of range", capacity),
-				 errdetail("capacity is a number of distinct keys, and must be between 1 and 9e18.")));
 	if (shards == 1)
-		PG_RETURN_INT64((int64) ceil(capacity));
+		PG_RETURN_INT64((int64) capacity);
 
 	/* at high, the bound is below exp(-wanted) */
 	low = n = capacity / shards;
@@ -162,5 +158,5 @@ bloom_shard_capacity(PG_FUNCTION_ARGS)
 		else
 			low = c;
 	}
-	PG_RETURN_INT64((int64) Min(ceil(high), ceil(capacity)));
+	PG_RETURN_INT64((int64) Min(ceil(high), capacity));
 }

@@ -184,21 +184,6 @@ GetCallSite(FunctionCallInfo fcinfo, bool is_array)
  * ----------------------------------------------------------------
  */
 
-/* The capacity: any number goes, that a set may have. */
-static int64
-GetCapacityArg(FunctionCallInfo fcinfo, int argno)
-{
-	double		capacity = PG_GETARG_FLOAT8(argno);
-
-	if (!(capacity >= 1 && capacity <= (double) STORED_SET_MAX_CAPACITY))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity %g is out of range", capacity),
-				 errdetail("capacity is a number of distinct keys, at least 1 and at most " INT64_FORMAT ".",
-						   STORED_SET_MAX_CAPACITY)));
-	return (int64) ceil(capacity);
-}
-
 /* How long to keep a key, in microseconds. */
 static int64
 GetKeepArg(FunctionCallInfo fcinfo, int argno, int32 slices)
@@ -233,7 +218,8 @@ GetParams(FunctionCallInfo fcinfo)
 	if (!params.grows)
 		BloomCheckNotNull(PG_ARGISNULL(1), "capacity of a set that does not grow");
 	params.capacity = PG_ARGISNULL(1) ? DEFAULT_CAPACITY :
-		GetCapacityArg(fcinfo, 1);
+		(int64) BloomCheckCapacity(PG_GETARG_FLOAT8(1),
+								   (double) STORED_SET_MAX_CAPACITY);
 	params.fp_prob = PG_GETARG_FLOAT8(2);
 	params.keeps_all = PG_ARGISNULL(3);
 	params.slices = PG_GETARG_INT32(4);
