@@ -1426,5 +1426,5 @@ CREATE FUNCTION counting_bloom_info(filter counting_bloom, OUT key_type text, OU
 									OUT fill float8, OUT counters_full bigint, OUT bytes bigint,
 									OUT representation text)
 	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'bloom_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, capacity, fp_prob, estimated number of distinct keys, rate now, fraction of counters that are not 0, number of those that are 15 (in keys form: of keys counted so), size in bytes, and representation: keys (hashes with counts) or counters';

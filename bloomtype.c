@@ -899,12 +899,17 @@ bloom_is_full(PG_FUNCTION_ARGS)
 }
 
 /*
- * All that there is to know of a filter, as one row.  Of a counting filter, the
- * bits are counters, and there is one more column, for which all of it is read.
+ * bloom_info, counting_bloom_info
+ *		All that there is to know of a filter, as one row.
+ *
+ * Of a counting filter, the bits are counters, and there is one more column, for
+ * which all of it is read.
  */
-static Datum
-Info(FunctionCallInfo fcinfo, const Bloom *filter)
+PG_FUNCTION_INFO_V1(bloom_info);
+Datum
+bloom_info(PG_FUNCTION_ARGS)
 {
+	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
 	bool		is_counting = BloomIsCounting(filter);
 	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	Datum		values[12] = {0};
@@ -930,30 +935,12 @@ Info(FunctionCallInfo fcinfo, const Bloom *filter)
 	if (is_counting)
 	{
 		nulls[n] = !BloomHasShape(filter);
-		values[n++] = Int64GetDatum((int64) BloomCountersFull(filter));
+		values[n++] = Int64GetDatum((int64) BloomCountersFull(PG_GETARG_BLOOM_P(0)));
 	}
 	values[n++] = Int64GetDatum((int64) toast_raw_datum_size(PG_GETARG_DATUM(0)));
 	values[n++] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" :
 									  is_counting ? "counters" : "bits");
 	return BloomReturnRow(fcinfo, values, nulls);
-}
-
-/*
- * bloom_info, counting_bloom_info
- *		All that there is to know of a filter.
- */
-PG_FUNCTION_INFO_V1(bloom_info);
-Datum
-bloom_info(PG_FUNCTION_ARGS)
-{
-	return Info(fcinfo, BloomFetchHeader(PG_GETARG_DATUM(0)));
-}
-
-PG_FUNCTION_INFO_V1(counting_bloom_info);
-Datum
-counting_bloom_info(PG_FUNCTION_ARGS)
-{
-	return Info(fcinfo, PG_GETARG_BLOOM_P(0));
 }
 
 /* A whole number with commas; an estimate with three digits that count. */
@@ -1000,12 +987,9 @@ bloom_summary(PG_FUNCTION_ARGS)
 		appendStringInfoString(&line, " and no shape");
 	else
 	{
-		if (key_type.id == 0)
-			appendStringInfo(&line, ", room for %s",
-							 ReadableNumber((int64) filter->capacity, false));
-		else
-			appendStringInfo(&line, " of %s",
-							 ReadableNumber((int64) filter->capacity, false));
+		appendStringInfo(&line, "%s %s",
+						 key_type.id == 0 ? ", room for" : " of",
+						 ReadableNumber((int64) filter->capacity, false));
 		if (BloomIsOverfull(filter))
 			appendStringInfo(&line, " at %.3g %%, not %.3g %%",
 							 BloomRateNow(filter) * 100, filter->fp_prob * 100);

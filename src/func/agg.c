@@ -431,8 +431,7 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
+		fcinfo->isnull = PG_ARGISNULL(0);
 		return PG_GETARG_DATUM(0);
 	}
 
@@ -483,8 +482,7 @@ _bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
+		fcinfo->isnull = PG_ARGISNULL(0);
 		return PG_GETARG_DATUM(0);
 	}
 	if (PG_ARGISNULL(0))

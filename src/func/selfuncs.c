@@ -76,8 +76,7 @@
 /*
  * The fraction of a statistics slot's values that the filter possibly holds:
  * of rows, if they have frequencies, or else of the values themselves.
- *
- * False, if there is no such slot, or its values cannot be tested.
+ * All zero, if there is no such slot, or its values cannot be tested.
  */
 typedef struct TestedValues
 {
@@ -98,7 +97,7 @@ IsHashable(Oid type)
 		BloomKindOfType(type) == BLOOM_NEITHER;
 }
 
-static bool
+static void
 TestStatistics(const VariableStatData *vardata, int kind,
 			   const Bloom *filter, Oid collation, TestedValues *tested)
 {
@@ -108,11 +107,10 @@ TestStatistics(const VariableStatData *vardata, int kind,
 	bool		with_numbers = kind == STATISTIC_KIND_MCV;
 	bool		usable;
 
-	memset(tested, 0, sizeof(TestedValues));
 	if (!get_attstatsslot(&slot, vardata->statsTuple, kind, InvalidOid,
 						  ATTSTATSSLOT_VALUES |
 						  (with_numbers ? ATTSTATSSLOT_NUMBERS : 0)))
-		return false;
+		return;
 
 	usable = IsHashable(slot.valuetype);
 	if (usable)
@@ -137,7 +135,6 @@ TestStatistics(const VariableStatData *vardata, int kind,
 		}
 	}
 	free_attstatsslot(&slot);
-	return usable;
 }
 
 /*
@@ -238,12 +235,10 @@ PG_FUNCTION_INFO_V1(_bloom_sel);
 Datum
 _bloom_sel(PG_FUNCTION_ARGS)
 {
-	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid			function = get_opcode(PG_GETARG_OID(1));
-	List	   *args = (List *) PG_GETARG_POINTER(2);
-	int			varRelid = PG_GETARG_INT32(3);
-
-	PG_RETURN_FLOAT8(SelectivityOfTest(root, args, varRelid, function,
+	PG_RETURN_FLOAT8(SelectivityOfTest((PlannerInfo *) PG_GETARG_POINTER(0),
+									   (List *) PG_GETARG_POINTER(2),
+									   PG_GETARG_INT32(3),
+									   get_opcode(PG_GETARG_OID(1)),
 									   PG_GET_COLLATION()));
 }
 

@@ -373,16 +373,10 @@ AppendRange(BloomHasher *hasher, const RangeType *range, StringInfo buf)
 	RangeBound	lower;
 	RangeBound	upper;
 	bool		is_empty;
-	char		flags;
+	char		flags = range_get_flags(range) &
+	(RANGE_EMPTY | RANGE_LB_INC | RANGE_UB_INC | RANGE_LB_INF | RANGE_UB_INF);
 
 	range_deserialize(hasher->typentry, range, &lower, &upper, &is_empty);
-	if (is_empty)
-		flags = RANGE_EMPTY;
-	else
-		flags = (lower.infinite ? RANGE_LB_INF :
-				 lower.inclusive ? RANGE_LB_INC : 0) |
-			(upper.infinite ? RANGE_UB_INF :
-			 upper.inclusive ? RANGE_UB_INC : 0);
 	appendStringInfoCharMacro(buf, flags);
 	if (RANGE_HAS_LBOUND(flags))
 		AppendItem(hasher->element, lower.val, buf);

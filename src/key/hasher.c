@@ -361,15 +361,6 @@ EncodingIsText(BloomEncoding encoding)
 		encoding == BLOOM_KEY_NAME;
 }
 
-/* Is equality under this collation equality of bytes? */
-static bool
-CollationIsDeterministic(Oid collation)
-{
-	return collation == DEFAULT_COLLATION_OID ||
-		collation == C_COLLATION_OID ||
-		get_collation_isdeterministic(collation);
-}
-
 /* An error if the collation that determines equality is not known. */
 static void
 CheckCollation(Oid collation)
@@ -390,7 +381,7 @@ bool
 BloomTextIsKeyType(Oid collation)
 {
 	CheckCollation(collation);
-	return CollationIsDeterministic(collation);
+	return get_collation_isdeterministic(collation);
 }
 
 /* The error of a type that cannot be hashed, and so be no key. */
@@ -444,7 +435,7 @@ InitByOperatorClass(BloomHasher *hasher)
 	hasher->encoding = BLOOM_KEY_HASHED;
 	hasher->name = NameOfType("", hasher->base);
 	if (OidIsValid(hasher->collation) &&
-		!CollationIsDeterministic(hasher->collation))
+		!get_collation_isdeterministic(hasher->collation))
 		hasher->name = WithCollation(hasher->name, hasher->collation);
 }
 
@@ -533,7 +524,7 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation)
 
 	/* text whose equality only the collation knows */
 	if (EncodingIsText(hasher->encoding) && OidIsValid(collation) &&
-		!CollationIsDeterministic(collation))
+		!get_collation_isdeterministic(collation))
 	{
 		hasher->encoding = BLOOM_KEY_COLLATED;
 		hasher->name = WithCollation("text", collation);
