@@ -97,6 +97,7 @@ BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
 	uint32		position[BLOOM_MAX_HASHES];
 	uint8		count[BLOOM_MAX_HASHES];
 	uint64		a = hash;
+	int			change = 0;		/* of the number in use */
 
 	for (int i = 0; i < hashes; i++)
 	{
@@ -108,9 +109,13 @@ BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
 		bool		was_in_use = BloomGetCounter(data, position[i]) != 0;
 
 		/* the first is faster */
-		*in_use += n > 0 ? !was_in_use : (count[i] != 0) - was_in_use;
+		if (n > 0)
+			change += !was_in_use;
+		else
+			change += (count[i] != 0) - was_in_use;
 		BloomPutCounter(data, position[i], count[i]);
 	}
+	*in_use += change;
 }
 
 /* ----------------------------------------------------------------
