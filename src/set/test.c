@@ -37,6 +37,9 @@
 /* Hashes of a bucket are sorted when they are tested so often */
 #define SORT_AFTER	64
 
+/* Bytes of memory that the cache takes at once */
+#define MAX_BLOCK	(64 * 1024)
+
 /* The part of a number that has a key's place above and its index below */
 #define INDEX_MASK	UINT64CONST(0xffffffff)
 
@@ -100,14 +103,20 @@ struct StoredSetCache
 	StoredSetCached *first;
 };
 
-/* Forget all that was read. */
+/*
+ * Forget all that was read.
+ *
+ * Blocks are small beside the limit, so that what is allocated is used.
+ */
 static void
 EmptyCache(StoredSetCache *cache)
 {
 	if (cache->context == NULL)
 		cache->context = AllocSetContextCreate(cache->shared.query,
 											   "Bloom set cache",
-											   ALLOCSET_DEFAULT_SIZES);
+											   ALLOCSET_DEFAULT_MINSIZE,
+											   ALLOCSET_DEFAULT_INITSIZE,
+											   MAX_BLOCK);
 	else
 		MemoryContextReset(cache->context);
 	cache->first = NULL;
