@@ -92,7 +92,7 @@ BloomToastSnapshot(SnapshotData *space)
 typedef RangeType MultirangeType;
 #define BloomRangeOf(multirange_type)	InvalidOid
 #define multirange_deserialize(type, multirange, nranges, ranges) \
-	((void) (type), *(nranges) = 0, *(ranges) = NULL)
+	((void) (type), (void) (multirange), *(nranges) = 0, *(ranges) = NULL)
 #define MONEYOID	CASHOID
 #define PG_LSNOID	LSNOID
 #endif
