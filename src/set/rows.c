@@ -376,12 +376,12 @@ BeginToWrite(StoredSetTable *table)
 	StoredSetKnown *known = FindKnown(table->set.relid);
 	StoredSetCommand command = CurrentCommand();
 	bool		is_ours = IsSameCommand(&command, &our_command);
-	StoredSetWriter *writer;
 
 	/* it may have changed since StoredSetOpen */
 	if (known != NULL)
 	{
-		writer = &known->writer;
+		StoredSetWriter *writer = &known->writer;
+
 		table->known = known;
 		table->writer = writer;
 		table->wrote_before = writer->command.transaction == command.transaction;

@@ -55,7 +55,7 @@ typedef struct StoredSetTable
 	MemoryContext context;		/* of the scans */
 	MemoryContext fetched;		/* of a filter that was not in its row */
 	TupleTableSlot *slot;		/* the row that was read last */
-	Snapshot	snapshot;		/* NULL: a writer in READ COMMITTED */
+	Snapshot	snapshot;		/* the active one */
 	IndexScanDesc scan;			/* with the snapshot */
 
 	/* of a writer */

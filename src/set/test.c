@@ -91,6 +91,7 @@ typedef struct View
 	CommandId	command;
 	TransactionId xmax;
 	uint32		xcnt;
+	uint32		xids;			/* a hash of those that run */
 	int32		subxcnt;
 } View;
 
@@ -146,7 +147,8 @@ EnterSet(StoredSetCall *call, const StoredSet *set, TimestampTz oldest)
  *
  * Within a statement, all calls see the same.  Between two snapshots with the
  * same numbers, no transaction has ended: that would have increased xmax, or
- * else decreased the number of those that run.
+ * else changed those that run.  Their number alone does not tell, since one that
+ * is being prepared may be there twice.
  */
 void
 StoredSetStartTest(StoredSetCall *call, StoredSetCache **cache,
@@ -160,6 +162,8 @@ StoredSetStartTest(StoredSetCall *call, StoredSetCache **cache,
 		.command = snapshot->curcid,
 		.xmax = snapshot->xmax,
 		.xcnt = snapshot->xcnt,
+		.xids = hash_bytes((const unsigned char *) snapshot->xip,
+						   (int) (snapshot->xcnt * sizeof(TransactionId))),
 		.subxcnt = snapshot->subxcnt
 	};
 	StoredSetCached *cached;
