@@ -159,6 +159,9 @@ BloomToastTestBits(Datum stored, Size offset, int width, uint64 *positions,
 	table_close(toast, AccessShareLock);
 
 	if (all_set && ntested < npositions)
-		elog(ERROR, "missing part of a stored filter");
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg_internal("missing part number %d of a stored filter",
+								 (int) ((offset + positions[ntested] * width / 8) / TOAST_MAX_CHUNK_SIZE))));
 	return all_set;
 }

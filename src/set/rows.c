@@ -347,6 +347,7 @@ ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
 	known->left = NULL;
 }
 
+/* Commands are compared as bytes: the struct has no padding. */
 static StoredSetCommand
 CurrentCommand(void)
 {
@@ -354,13 +355,6 @@ CurrentCommand(void)
 	GetCurrentSubTransactionId(), GetCurrentCommandId(false)};
 
 	return command;
-}
-
-static bool
-IsSameCommand(const StoredSetCommand *a, const StoredSetCommand *b)
-{
-	return a->transaction == b->transaction &&
-		a->subtransaction == b->subtransaction && a->command == b->command;
 }
 
 /*
@@ -375,7 +369,7 @@ BeginToWrite(StoredSetTable *table)
 {
 	StoredSetKnown *known = FindKnown(table->set.relid);
 	StoredSetCommand command = CurrentCommand();
-	bool		is_ours = IsSameCommand(&command, &our_command);
+	bool		is_ours = memcmp(&command, &our_command, sizeof(command)) == 0;
 
 	/* it may have changed since StoredSetOpen */
 	if (known != NULL)
@@ -385,7 +379,8 @@ BeginToWrite(StoredSetTable *table)
 		table->known = known;
 		table->writer = writer;
 		table->wrote_before = writer->command.transaction == command.transaction;
-		table->same_command = is_ours && IsSameCommand(&command, &writer->command);
+		table->same_command = is_ours &&
+			memcmp(&command, &writer->command, sizeof(command)) == 0;
 		if (!table->same_command)
 			writer->key_type = 0;
 		if (!table->wrote_before && known->left != NULL)
