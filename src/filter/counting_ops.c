@@ -59,10 +59,11 @@ BloomCountHashes(uint64 *hashes, uint64 nhashes)
 
 /*
  * BloomMergeCountedKeys
- *		Merge two lists, adding the counts of those that are in both, into
- *		arrays, unless those are NULL.  The result is the number of keys.
+ *		Merge two lists into arrays, adding the counts of keys that are in both.
+ *		The result is the number of keys.
  *
- * The counts are written into room that is all zero.
+ * The counts are written into room that is all zero.  There is no branch by
+ * the order of two hashes, which the processor would guess wrong half the time.
  */
 uint64
 BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
@@ -72,24 +73,31 @@ BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
 	uint64		i = 0;
 	uint64		j = 0;
 
-	while (i < a.nkeys || j < b.nkeys)
+	while (i < a.nkeys && j < b.nkeys)
 	{
-		bool		from_a = j == b.nkeys ||
-		(i < a.nkeys && a.hashes[i] <= b.hashes[j]);
-		bool		from_b = i == a.nkeys ||
-		(j < b.nkeys && b.hashes[j] <= a.hashes[i]);
+		uint64		left = a.hashes[i];
+		uint64		right = b.hashes[j];
+		unsigned int from_a = left <= right;
+		unsigned int from_b = right <= left;
 
 		BloomCheckInterrupts(n);
-		if (hashes != NULL)
-		{
-			hashes[n] = from_a ? a.hashes[i] : b.hashes[j];
-			BloomPutCounter(counts, n,
-							BloomCountAfter(from_a ? BloomGetCounter(a.counts, i) : 0,
-											from_b ? BloomGetCounter(b.counts, j) : 0));
-		}
+		hashes[n] = Min(left, right);
+		BloomPutCounter(counts, n++,
+						BloomCountAfter(from_a * BloomGetCounter(a.counts, i),
+										from_b * BloomGetCounter(b.counts, j)));
 		i += from_a;
 		j += from_b;
-		n++;
+	}
+	if (i == a.nkeys)
+	{
+		a = b;
+		i = j;
+	}
+	for (; i < a.nkeys; i++)
+	{
+		BloomCheckInterrupts(n);
+		hashes[n] = a.hashes[i];
+		BloomPutCounter(counts, n++, BloomGetCounter(a.counts, i));
 	}
 	return n;
 }

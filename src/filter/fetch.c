@@ -148,7 +148,10 @@ BloomFetch(Datum datum)
 bool
 BloomHasParts(Datum datum)
 {
-	/* compressed or not, by its size: the server's macro compares unlike signs */
+	/*
+	 * compressed or not, by its size: the server's macro compares unlike
+	 * signs
+	 */
 	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)) &&
 		toast_datum_size(datum) + VARHDRSZ >= toast_raw_datum_size(datum);
 }

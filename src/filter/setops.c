@@ -106,14 +106,17 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 	return distinct;
 }
 
-/* Add keys to positions of this width, which is known to the compiler. */
+/*
+ * Add keys to positions of this width, which is known to the compiler, and the
+ * positions that were not in use before to a count, unless that is NULL.
+ */
 static pg_attribute_always_inline void
-AddToPositions(Bloom *filter, BloomKeyList keys, int width)
+AddToPositions(Bloom *filter, BloomKeyList keys, int width, uint64 *count)
 {
 	uint8	   *data = BloomBitData(filter);
 	uint64		bits = BloomBits(filter);
 	int			hashes = filter->hashes;
-	uint64		count = filter->count;
+	uint64		fresh = 0;
 
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
@@ -124,24 +127,30 @@ AddToPositions(Bloom *filter, BloomKeyList keys, int width)
 		if (width > 1)
 			BloomCountersChange(data, bits, hashes, keys.hashes[i],
 								keys.counts == NULL ? 1 :
-								BloomGetCounter(keys.counts, i), &count);
+								BloomGetCounter(keys.counts, i), &fresh);
 		else
-			count += BloomSetBits(data, bits, hashes, keys.hashes[i]);
+			fresh += BloomSetBits(data, bits, hashes, keys.hashes[i]);
 	}
-	filter->count = count;
+	if (count != NULL)
+		*count += fresh;
 }
 
 /*
  * BloomAddToArray
  *		Add keys to the bits or counters of a filter in bits form, in place.
+ *
+ * With a count of these in use, which may be the filter's, it is kept right.
+ * For many keys it is faster to count all in the end.
  */
 void
-BloomAddToArray(Bloom *filter, BloomKeyList keys)
+BloomAddToArray(Bloom *filter, BloomKeyList keys, uint64 *count)
 {
 	if (BloomIsCounting(filter))
-		AddToPositions(filter, keys, 4);
+		AddToPositions(filter, keys, 4, count);
+	else if (count != NULL)
+		AddToPositions(filter, keys, 1, count);
 	else
-		AddToPositions(filter, keys, 1);
+		AddToPositions(filter, keys, 1, NULL);
 }
 
 /*
@@ -155,7 +164,7 @@ BloomAddToArray(Bloom *filter, BloomKeyList keys)
 uint64
 BloomMergeKeys(BloomKeyList a, BloomKeyList b, uint64 *hashes, uint8 *counts)
 {
-	if (a.counts != NULL)
+	if (a.counts != NULL && hashes != NULL)
 		return BloomMergeCountedKeys(a, b, hashes, counts);
 	return BloomMergeHashes(a.hashes, a.nkeys, b.hashes, b.nkeys, hashes);
 }
@@ -177,17 +186,18 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 	{
 		result = BloomMake(&shape, key_type, BloomKindOf(like) | BLOOM_KEYS,
 						   BloomKeyBytes(like, n));
-		result->count = n;
+		result->count = n;		/* it tells where the counts are */
 		BloomMergeKeys(a, b, BloomKeyData(result), BloomCountData(result));
 	}
 	else
 	{
 		result = BloomMake(&shape, key_type, BloomKindOf(like) | BLOOM_BITS,
 						   BloomArrayBytes(like));
-		BloomAddToArray(result, a);
-		BloomAddToArray(result, b);
+		BloomAddToArray(result, a, NULL);
+		BloomAddToArray(result, b, NULL);
+		n = BloomCountContent(result);
 	}
-	BloomSetCount(result, result->count);
+	BloomSetCount(result, n);
 	return result;
 }
 
@@ -195,7 +205,8 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
  * BloomToBits
  *		A new filter in bits form, also where the content asks for keys.
  *
- * Such a filter is for a moment's work.  It must not become a value.
+ * Such a filter is for a moment's work, and has no right count.  It must not
+ * become a value.
  */
 Bloom *
 BloomToBits(const Bloom *filter)
@@ -206,7 +217,7 @@ BloomToBits(const Bloom *filter)
 		return BloomCopy(filter);
 	bits = BloomMakeLike(filter, BloomKindOf(filter) | BLOOM_BITS,
 						 BloomArrayBytes(filter));
-	BloomAddToArray(bits, BloomKeysOf(filter));
+	BloomAddToArray(bits, BloomKeysOf(filter), NULL);
 	return bits;
 }
 
@@ -262,7 +273,7 @@ BloomAddKeys(const Bloom *filter, BloomKeyList keys,
 			return filter;
 	}
 	result = BloomCopy(filter);
-	BloomAddToArray(result, keys);
+	BloomAddToArray(result, keys, &result->count);
 	BloomSetCount(result, result->count);
 	return result;
 }

@@ -44,7 +44,8 @@ extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
 extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
-extern void BloomAddToArray(Bloom *filter, BloomKeyList keys);
+extern void BloomAddToArray(Bloom *filter, BloomKeyList keys,
+							uint64 *count);
 extern uint64 BloomMergeKeys(BloomKeyList a, BloomKeyList b, uint64 *hashes,
 							 uint8 *counts);
 extern Bloom *BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,

@@ -13,7 +13,7 @@
  *	 hashes that wait, and a tail that counts them.
  * - Keys form: "count" distinct hashes, ascending, with their counts if they
  *	 are counted.  All other room is the batch.
- * - Bits form: the bits or counters.  "count" is right unless is_merged.
+ * - Bits form: the bits or counters, which "count" does not count.
  * - The batch has room for at least one more hash.  So adding a key is to
  *	 append its hash, and who fills the batch flushes it.
  *
@@ -367,8 +367,8 @@ ToBits(const Bloom *list)
 {
 	Bloom	   *bits = MakeBits(list);
 
-	BloomAddToArray(bits, BloomKeysOf(list));
-	BloomAddToArray(bits, Waiting(list));
+	BloomAddToArray(bits, BloomKeysOf(list), NULL);
+	BloomAddToArray(bits, Waiting(list), NULL);
 	return bits;
 }
 
@@ -451,7 +451,7 @@ FlushInPlace(Bloom *state)
 
 	BloomStateTailOf(state)->waiting = 0;
 	if (BloomIsBits(state))
-		BloomAddToArray(state, waiting);
+		BloomAddToArray(state, waiting, NULL);
 	else
 	{
 		BloomKeyList keys = SortKeys(state, waiting);
@@ -620,10 +620,9 @@ BloomStateMerge(Bloom *state, const Bloom *other, BloomWhenFull when_full)
 		if (BloomIsKeys(state))
 			state = TurnIntoBits(state);
 		BloomOrBits(state, other);
-		BloomStateTailOf(state)->is_merged = true;
 	}
 	else if (BloomIsBits(state))
-		BloomAddToArray(state, BloomKeysOf(other));
+		BloomAddToArray(state, BloomKeysOf(other), NULL);
 	else if (other->count < BloomStateTailOf(state)->batch)
 		state = AddEach(state, BloomKeysOf(other), when_full);
 	else
@@ -689,9 +688,6 @@ BloomStateToValue(Bloom *state, bool in_place)
 	}
 
 	FlushInPlace(state);
-	if (BloomStateTailOf(state)->is_merged)
-		state->count = BloomCountContent(state);
-	BloomStateTailOf(state)->is_merged = false;
 	value = state;
 	size = BloomSizeByHeader(state);
 	if (BloomIsKeys(state) && !BloomHoldsAsKeys(state->words, state->count))
@@ -706,7 +702,8 @@ BloomStateToValue(Bloom *state, bool in_place)
 	}
 	SET_VARSIZE(value, size);
 	value->version = BLOOM_VERSION;
-	BloomSetCount(value, value->count);
+	BloomSetCount(value, BloomIsBits(value) ? BloomCountContent(value) :
+				  value->count);
 	return value;
 }
 

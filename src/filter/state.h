@@ -26,9 +26,8 @@ typedef enum BloomWhenFull
 typedef struct BloomStateTail
 {
 	uint32		waiting;		/* hashes in the batch */
-	uint32		batch:30,		/* room for n hashes, at least 1 */
-				is_owned:1,		/* grows by reallocation */
-				is_merged:1;	/* has bits that "count" does not count */
+	uint32		batch:31,		/* room for n hashes, at least 1 */
+				is_owned:1;		/* grows by reallocation */
 } BloomStateTail;
 
 #define BloomStateTailOf(state) \

@@ -22,7 +22,6 @@
  */
 #include "postgres.h"
 
-#include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
 #include "filter/fetch.h"
@@ -30,17 +29,11 @@
 
 #define LARGE_STATE_SIZE	(1024 * 1024)
 
-typedef struct LargeState
-{
-	ExpandedObjectHeader header;
-	Bloom	   *state;			/* owned, in the object's context, or a value */
-} LargeState;
-
 /* What leaves the process has no room for keys to come. */
 static Size
 LargeStateFlatSize(ExpandedObjectHeader *header)
 {
-	LargeState *large = (LargeState *) header;
+	BloomLargeState *large = (BloomLargeState *) header;
 
 	BloomStateCompact(large->state);
 	return VARSIZE(large->state);
@@ -49,27 +42,15 @@ LargeStateFlatSize(ExpandedObjectHeader *header)
 static void
 LargeStateFlatten(ExpandedObjectHeader *header, void *result, Size size)
 {
-	memcpy(result, ((LargeState *) header)->state, size);
+	memcpy(result, ((BloomLargeState *) header)->state, size);
 	if (BloomStateIsOwned((Bloom *) result))
 		BloomStateTailOf((Bloom *) result)->is_owned = false;
 }
 
-static const ExpandedObjectMethods LargeStateMethods = {
+const ExpandedObjectMethods BloomLargeStateMethods = {
 	LargeStateFlatSize,
 	LargeStateFlatten
 };
-
-/* The handle that a Datum is, or NULL. */
-static LargeState *
-LargeStateOf(Datum datum)
-{
-	ExpandedObjectHeader *header;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	header = DatumGetEOHP(datum);
-	return header->eoh_methods == &LargeStateMethods ? (LargeState *) header : NULL;
-}
 
 /*
  * BloomAggLookAt
@@ -78,7 +59,7 @@ LargeStateOf(Datum datum)
 const Bloom *
 BloomAggLookAt(Datum datum)
 {
-	LargeState *large = LargeStateOf(datum);
+	BloomLargeState *large = BloomAggLargeState(datum);
 
 	return large != NULL ? large->state : BloomFetchState(datum);
 }
@@ -107,7 +88,7 @@ BloomAggStateToChange(Datum datum)
 Bloom *
 BloomAggStateToFinish(Datum datum)
 {
-	LargeState *large = LargeStateOf(datum);
+	BloomLargeState *large = BloomAggLargeState(datum);
 
 	return large != NULL ? large->state : BloomAggState(datum);
 }
@@ -121,7 +102,7 @@ Datum
 BloomAggFirst(const Bloom *filter, MemoryContext context)
 {
 	MemoryContext own;
-	LargeState *large;
+	BloomLargeState *large;
 
 	if (VARSIZE(filter) < LARGE_STATE_SIZE)
 		return PointerGetDatum(BloomIsValue(filter) ? filter :
@@ -129,8 +110,8 @@ BloomAggFirst(const Bloom *filter, MemoryContext context)
 
 	own = AllocSetContextCreate(context, "bloomtype aggregate state",
 								ALLOCSET_SMALL_SIZES);
-	large = MemoryContextAlloc(own, sizeof(LargeState));
-	EOH_init_header(&large->header, &LargeStateMethods, own);
+	large = MemoryContextAlloc(own, sizeof(BloomLargeState));
+	EOH_init_header(&large->header, &BloomLargeStateMethods, own);
 	large->state = BloomStateOwn(filter, own);
 	return EOHPGetRWDatum(&large->header);
 }
@@ -144,11 +125,11 @@ Datum
 BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state, MemoryContext context)
 {
 	Datum		result;
-	LargeState *large;
+	BloomLargeState *large;
 
 	if (!PG_ARGISNULL(0) &&
 		VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))) &&
-		(large = LargeStateOf(PG_GETARG_DATUM(0))) != NULL)
+		(large = BloomAggLargeState(PG_GETARG_DATUM(0))) != NULL)
 	{
 		Bloom	   *old = large->state;
 

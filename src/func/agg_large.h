@@ -11,13 +11,22 @@
 #define BLOOM_AGG_LARGE_H
 
 #include "fmgr.h"
+#include "utils/expandeddatum.h"
 
 #include "filter/state.h"
+
+typedef struct BloomLargeState
+{
+	ExpandedObjectHeader header;
+	Bloom	   *state;			/* owned, in the object's context, or a value */
+} BloomLargeState;
 
 /* Is a state behind this Datum that we can change in place? */
 #define BloomAggIsInPlace(datum) \
 	(VARATT_IS_4B_U(DatumGetPointer(datum)) || \
 	 VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
+
+extern const ExpandedObjectMethods BloomLargeStateMethods;
 
 extern const Bloom *BloomAggLookAt(Datum datum);
 extern Bloom *BloomAggStateToChange(Datum datum);
@@ -26,6 +35,19 @@ extern Datum BloomAggFirst(const Bloom *filter, MemoryContext context);
 extern Datum BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state,
 							  MemoryContext context);
 
+/* The handle that a Datum is, or NULL. */
+static inline BloomLargeState *
+BloomAggLargeState(Datum datum)
+{
+	ExpandedObjectHeader *header;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	header = DatumGetEOHP(datum);
+	return header->eoh_methods == &BloomLargeStateMethods ?
+		(BloomLargeState *) header : NULL;
+}
+
 /*
  * BloomAggState
  *		The state or value that an argument is, to be changed.
@@ -33,8 +55,13 @@ extern Datum BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state,
 static inline Bloom *
 BloomAggState(Datum datum)
 {
+	BloomLargeState *large;
+
 	if (likely(VARATT_IS_4B_U(DatumGetPointer(datum))))
 		return (Bloom *) DatumGetPointer(datum);
+	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)) &&
+		(large = BloomAggLargeState(datum)) != NULL)
+		return large->state;
 	return BloomAggStateToChange(datum);
 }
 
