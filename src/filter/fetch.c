@@ -141,12 +141,9 @@ BloomFetch(Datum datum)
  * ----------------------------------------------------------------
  */
 
-/*
- * BloomHasParts
- *		Is the Datum a value in a TOAST table of which parts can be read?
- */
-bool
-BloomHasParts(Datum datum)
+/* Is the Datum a value in a TOAST table of which parts can be read? */
+static bool
+HasParts(Datum datum)
 {
 	/*
 	 * compressed or not, by its size: the server's macro compares unlike
@@ -186,7 +183,7 @@ ReadStored(MemoryContext context, Datum stored, Size size)
 	struct varatt_external pointer;
 	Relation	toast;
 
-	if (!BloomHasParts(stored))
+	if (!HasParts(stored))
 	{
 		const Bloom *whole = BloomFetch(stored);
 
@@ -214,7 +211,7 @@ ReadStored(MemoryContext context, Datum stored, Size size)
 const Bloom *
 BloomFetchHeader(Datum datum)
 {
-	if (!BloomHasParts(datum))
+	if (!HasParts(datum))
 		return BloomFetch(datum);
 	return ReadStored(CurrentMemoryContext, datum,
 					  Min(toast_raw_datum_size(datum), FIRST_SIZE));
@@ -335,7 +332,7 @@ GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 		pfree(entry->first);
 	entry->first = NULL;
 	entry->parts = 0;
-	if (BloomHasParts(stored) && toast_raw_datum_size(stored) >
+	if (HasParts(stored) && toast_raw_datum_size(stored) >
 		(nkeys == 1 ? FIRST_SIZE : SMALL_FILTER_SIZE))
 		entry->first = ReadStored(cache->shared.query, stored, FIRST_SIZE);
 	entry->toastrelid = pointer.va_toastrelid;

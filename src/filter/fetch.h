@@ -18,7 +18,6 @@
 extern const Bloom *BloomFetch(Datum datum);
 extern const Bloom *BloomFetchState(Datum datum);
 extern const Bloom *BloomFetchHeader(Datum datum);
-extern bool BloomHasParts(Datum datum);
 extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
 
 #define PG_GETARG_BLOOM_P(n)	BloomFetch(PG_GETARG_DATUM(n))

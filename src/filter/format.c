@@ -263,19 +263,8 @@ BloomSetCount(Bloom *filter, uint64 count)
 		filter->representation = BloomKindOf(filter) | BLOOM_KEYS;
 	if (BloomIsKeys(filter))
 		SET_VARSIZE(filter, BloomSizeByHeader(filter));
-	AssertCheckBloom(filter);
-}
-
-#ifdef USE_ASSERT_CHECKING
-/*
- * AssertCheckBloom
- *		Check what the decoder would check.
- */
-void
-AssertCheckBloom(const Bloom *filter)
-{
+	/* what the decoder checks */
 	Assert(BloomCheckHeader(filter) == NULL);
 	Assert(VARSIZE(filter) == BloomSizeByHeader(filter));
 	Assert(BloomCheckContent(filter) == NULL);
 }
-#endif

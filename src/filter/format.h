@@ -63,10 +63,4 @@ extern Datum BloomFromBytes(Datum bytes, BloomKind kind);
 extern char *BloomToText(Datum datum);
 extern bytea *BloomToBytea(Datum datum, bool copy);
 
-#ifdef USE_ASSERT_CHECKING
-extern void AssertCheckBloom(const Bloom *filter);
-#else
-#define AssertCheckBloom(filter)	((void) 0)
-#endif
-
 #endif							/* BLOOM_FORMAT_H */

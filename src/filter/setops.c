@@ -154,22 +154,6 @@ BloomAddToArray(Bloom *filter, BloomKeyList keys, uint64 *count)
 }
 
 /*
- * BloomMergeKeys
- *		Merge two lists into arrays, unless those are NULL.  The result is the
- *		number of keys.
- *
- * Counts of a key that is in both are added.  They are written into room that
- * is all zero.
- */
-uint64
-BloomMergeKeys(BloomKeyList a, BloomKeyList b, uint64 *hashes, uint8 *counts)
-{
-	if (a.counts != NULL && hashes != NULL)
-		return BloomMergeCountedKeys(a, b, hashes, counts);
-	return BloomMergeHashes(a.hashes, a.nkeys, b.hashes, b.nkeys, hashes);
-}
-
-/*
  * BloomMakeOfKeys
  *		The filter that holds the keys of two lists, of the shape and type of
  *		another.
@@ -179,7 +163,7 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 				BloomKeyList a, BloomKeyList b)
 {
 	BloomShape	shape = BloomShapeOf(like);
-	uint64		n = BloomMergeKeys(a, b, NULL, NULL);
+	uint64		n = BloomMergeHashes(a.hashes, a.nkeys, b.hashes, b.nkeys, NULL);
 	Bloom	   *result;
 
 	if (BloomHoldsAsKeys(like->words, n))
@@ -187,7 +171,12 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 		result = BloomMake(&shape, key_type, BloomKindOf(like) | BLOOM_KEYS,
 						   BloomKeyBytes(like, n));
 		result->count = n;		/* it tells where the counts are */
-		BloomMergeKeys(a, b, BloomKeyData(result), BloomCountData(result));
+		if (a.counts != NULL)
+			BloomMergeCountedKeys(a, b, BloomKeyData(result),
+								  BloomCountData(result));
+		else
+			BloomMergeHashes(a.hashes, a.nkeys, b.hashes, b.nkeys,
+							 BloomKeyData(result));
 	}
 	else
 	{

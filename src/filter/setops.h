@@ -46,8 +46,6 @@ extern void BloomCheckHasShape(const Bloom *filter);
 extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
 extern void BloomAddToArray(Bloom *filter, BloomKeyList keys,
 							uint64 *count);
-extern uint64 BloomMergeKeys(BloomKeyList a, BloomKeyList b, uint64 *hashes,
-							 uint8 *counts);
 extern Bloom *BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 							  BloomKeyList a, BloomKeyList b);
 extern const Bloom *BloomAddKeys(const Bloom *filter, BloomKeyList keys,

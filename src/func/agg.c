@@ -515,7 +515,7 @@ Final(FunctionCallInfo fcinfo, BloomKind kind)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, kind | BLOOM_KEYS, 0));
-	filter = BloomStateToValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
+	filter = BloomStateToValue(BloomAggLookAt(PG_GETARG_DATUM(0)),
 							   !GoesOn());
 	if (fcinfo->flinfo->fn_extra == NULL && BloomIsOverfull(filter))
 	{
@@ -558,6 +558,6 @@ _bloom_agg_fit_final(PG_FUNCTION_ARGS)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, BLOOM_KEYS, 0));
-	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggStateToFinish(PG_GETARG_DATUM(0)),
+	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggLookAt(PG_GETARG_DATUM(0)),
 											  !GoesOn()));
 }

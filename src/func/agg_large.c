@@ -54,14 +54,19 @@ const ExpandedObjectMethods BloomLargeStateMethods = {
 
 /*
  * BloomAggLookAt
- *		The state or value that an argument is, to be read.
+ *		The state or value that an argument is, to be read, or flushed by a
+ *		final function.
+ *
+ * The server passes a handle to a final function for reading only, since a
+ * state may go on.  A flush does not change what the state holds.
  */
-const Bloom *
+Bloom *
 BloomAggLookAt(Datum datum)
 {
 	BloomLargeState *large = BloomAggLargeState(datum);
 
-	return large != NULL ? large->state : BloomFetchState(datum);
+	return large != NULL ? large->state :
+		unconstify(Bloom *, BloomFetchState(datum));
 }
 
 /*
@@ -71,26 +76,10 @@ BloomAggLookAt(Datum datum)
 Bloom *
 BloomAggStateToChange(Datum datum)
 {
-	const Bloom *state = BloomAggLookAt(datum);
+	Bloom	   *state = BloomAggLookAt(datum);
 
-	if (!BloomAggIsInPlace(datum) && !BloomIsValue(state))
-		state = BloomStateFrom(state);
-	return unconstify(Bloom *, state);
-}
-
-/*
- * BloomAggStateToFinish
- *		The state or value that a final function gets.
- *
- * The server passes a handle for reading only, since a state may go on.  A
- * flush does not change what the state holds, and so is allowed.
- */
-Bloom *
-BloomAggStateToFinish(Datum datum)
-{
-	BloomLargeState *large = BloomAggLargeState(datum);
-
-	return large != NULL ? large->state : BloomAggState(datum);
+	return BloomAggIsInPlace(datum) || BloomIsValue(state) ? state :
+		BloomStateFrom(state);
 }
 
 /*

@@ -28,9 +28,8 @@ typedef struct BloomLargeState
 
 extern const ExpandedObjectMethods BloomLargeStateMethods;
 
-extern const Bloom *BloomAggLookAt(Datum datum);
+extern Bloom *BloomAggLookAt(Datum datum);
 extern Bloom *BloomAggStateToChange(Datum datum);
-extern Bloom *BloomAggStateToFinish(Datum datum);
 extern Datum BloomAggFirst(const Bloom *filter, MemoryContext context);
 extern Datum BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state,
 							  MemoryContext context);
