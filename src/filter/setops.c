@@ -116,12 +116,13 @@ AddToPositions(Bloom *filter, BloomKeyList keys, int width, uint64 *count)
 	uint8	   *data = BloomBitData(filter);
 	uint64		bits = BloomBits(filter);
 	int			hashes = filter->hashes;
+	bool		is_far = bits * width >= BLOOM_FAR_BITS;
 	uint64		fresh = 0;
 
 	for (uint64 i = 0; i < keys.nkeys; i++)
 	{
 		BloomCheckInterrupts(i);
-		if (i + BLOOM_PREFETCH_KEYS < keys.nkeys)
+		if (is_far && i + BLOOM_PREFETCH_KEYS < keys.nkeys)
 			BloomPrefetch(data, width, bits, hashes,
 						  keys.hashes[i + BLOOM_PREFETCH_KEYS]);
 		if (width > 1)
