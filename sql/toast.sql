@@ -147,6 +147,32 @@ FROM generate_series(1, 5) AS i, parted AS p JOIN whole AS w USING (id), LATERAL
 SELECT count(*) FILTER (WHERE f @> -5000001 OR f @> -5000002) AS with_two_keys, count(*) FILTER (WHERE f @> 5000001) AS with_one FROM parted;
 DROP TABLE parted;
 
+-- Lists of hashes that are not evenly spread, as anybody can make them.  Each
+-- probe is a statement, so that the list is searched by parts.
+CREATE TABLE uneven AS
+SELECT spread, hashes, bloom_add_hashes(bloom_empty(10000000, 0.01), hashes, 'int8') AS f
+FROM (SELECT 'even' AS spread, array_agg(bloom_hash(i)) AS hashes FROM generate_series(1, 60000) AS i
+	  UNION ALL SELECT 'all low', array_agg(i) FROM generate_series(1::bigint, 60000) AS i
+	  UNION ALL SELECT 'all high', array_agg(-i) FROM generate_series(1::bigint, 60000) AS i
+	  UNION ALL SELECT 'both ends', array_agg(i) FROM generate_series(-30000::bigint, 30000) AS i
+	  UNION ALL SELECT 'two heaps', array_agg((i << 32) + (i % 2 << 62)) FROM generate_series(1::bigint, 60000) AS i
+	  UNION ALL SELECT 'powers', array_agg(DISTINCT exp(i * 43.0 / 60000)::bigint) FROM generate_series(1, 60000) AS i) AS s;
+CREATE FUNCTION pg_temp.wrong_answers(which text) RETURNS TABLE (present bigint, absent bigint, wrong bigint) LANGUAGE plpgsql AS $$
+DECLARE h bigint; is_in bool; answer bool;
+BEGIN
+	present := 0; absent := 0; wrong := 0;
+	FOR h, is_in IN SELECT x, x = ANY (hashes) FROM uneven, unnest(hashes) WITH ORDINALITY AS e (e, n), LATERAL (VALUES (e - 1), (e), (e + 1), (-e)) AS v (x) WHERE spread = which AND n % 907 = 2
+	LOOP
+		SELECT bloom_contains_hash(f, h) INTO answer FROM uneven WHERE spread = which;
+		present := present + is_in::int;
+		absent := absent + (NOT is_in)::int;
+		wrong := wrong + (answer <> is_in)::int;
+	END LOOP;
+	RETURN NEXT;
+END $$;
+SELECT spread, (bloom_info(f)).representation AS form, w.* FROM uneven, pg_temp.wrong_answers(spread) AS w ORDER BY spread;
+DROP TABLE uneven;
+
 -- A TOAST table of another access method than heap: the same answers.
 CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler;
 CREATE TABLE elsewhere (id int, f bloom, c counting_bloom) USING heap2;

@@ -28,8 +28,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/detoast.h"
 #include "access/heaptoast.h"
 #include "access/table.h"
@@ -60,6 +58,9 @@
  * one: only the moment when we change over depends on it.
  */
 #define PART_COST			8
+
+/* In a list, so many hashes are read at once */
+#define KEYS_PER_PART		256
 
 /*
  * As many tests as a list has hashes, divided by this, are worth a directory:
@@ -484,31 +485,45 @@ TestStoredBits(const BloomProbe *probe, uint64 hash)
 
 /*
  * Is the hash in a list?  Hashes are evenly spread, so that its place is known
- * up to about half the square root of their number.  What is read is four times
- * as much on either side.  If all hashes there are smaller, or all larger, the
- * whole filter is read.
+ * up to about the square root of their number.  If it is not among those that
+ * we read there, the nearest of them tells how far it is, a second time more
+ * precisely.  Then a binary search goes on in what remains, which is for
+ * hostile lists.
  */
 static bool
 TestStoredKeys(const BloomProbe *probe, uint64 hash)
 {
 	uint64		count = probe->header->count;
-	uint64		spread = 2 * (uint64) sqrt((double) count) + 1;
-	uint64		place = BloomMulHigh(hash, count);
-	uint64		first = place - Min(place, spread);
-	uint64		n = Min(count - first, 2 * spread);
-	uint64	   *keys;
+	uint64		low = 0;
+	uint64		high = count;
+	uint64		middle = BloomMulHigh(hash, count);
 
-	if (WholeInstead(probe, 1) == NULL)
+	if (WholeInstead(probe, 2) != NULL)
+		return BloomTestHash(probe->entry->whole, hash);
+	for (int guesses = 2; low < high; guesses--)
 	{
-		keys = palloc(n * sizeof(uint64));
+		uint64		keys[KEYS_PER_PART];
+		uint64		first = middle - Min(middle - low, KEYS_PER_PART / 2);
+		uint64		n = Min(high - first, KEYS_PER_PART);
+
 		BloomFetchSlice(probe->stored, BloomPrefixSize(probe->header) +
 						first * sizeof(uint64), n * sizeof(uint64), keys);
-		if ((first == 0 || keys[0] <= hash) &&
-			(first + n == count || keys[n - 1] >= hash))
+		if (hash < keys[0])
+		{
+			high = first;
+			middle = high - Min(BloomMulHigh(keys[0] - hash, count), high - low);
+		}
+		else if (hash > keys[n - 1])
+		{
+			low = first + n;
+			middle = low + Min(BloomMulHigh(hash - keys[n - 1], count), high - low);
+		}
+		else
 			return BloomTestKeys(keys, n, hash);
-		FetchWhole(probe->cache, probe->entry, probe->stored);
+		if (guesses <= 0)
+			middle = low + (high - low) / 2;
 	}
-	return BloomTestHash(probe->entry->whole, hash);
+	return false;
 }
 
 /*
@@ -518,7 +533,6 @@ TestStoredKeys(const BloomProbe *probe, uint64 hash)
 bool
 BloomTestStored(const BloomProbe *probe, uint64 hash)
 {
-	if (BloomIsKeys(probe->header))
-		return TestStoredKeys(probe, hash);
-	return TestStoredBits(probe, hash);
+	return BloomIsKeys(probe->header) ? TestStoredKeys(probe, hash) :
+		TestStoredBits(probe, hash);
 }
