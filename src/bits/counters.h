@@ -85,19 +85,19 @@ BloomSmallestCounter(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 
 /*
  * Add the key n times, or remove it if n is negative, which its smallest
- * counter allows; and keep the number of counters in use.
+ * counter allows; and keep the number of counters in use, unless that is NULL,
+ * which the compiler knows.
  *
  * All counters are read before the first is written.  So a position that the
  * key has twice gets the same new count twice.
  */
-static inline void
+static pg_attribute_always_inline void
 BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
 					int n, uint64 *in_use)
 {
 	uint32		position[BLOOM_MAX_HASHES];
 	uint8		count[BLOOM_MAX_HASHES];
 	uint64		a = hash;
-	int			change = 0;		/* of the number in use */
 
 	for (int i = 0; i < hashes; i++)
 	{
@@ -106,16 +106,10 @@ BloomCountersChange(uint8 *data, uint64 bits, int hashes, uint64 hash,
 	}
 	for (int i = 0; i < hashes; i++)
 	{
-		bool		was_in_use = BloomGetCounter(data, position[i]) != 0;
-
-		/* the first is faster */
-		if (n > 0)
-			change += !was_in_use;
-		else
-			change += (count[i] != 0) - was_in_use;
+		if (in_use != NULL)
+			*in_use += (count[i] != 0) - (BloomGetCounter(data, position[i]) != 0);
 		BloomPutCounter(data, position[i], count[i]);
 	}
-	*in_use += change;
 }
 
 /* ----------------------------------------------------------------

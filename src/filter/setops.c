@@ -128,7 +128,7 @@ AddToPositions(Bloom *filter, BloomKeyList keys, int width, uint64 *count)
 		if (width > 1)
 			BloomCountersChange(data, bits, hashes, keys.hashes[i],
 								keys.counts == NULL ? 1 :
-								BloomGetCounter(keys.counts, i), &fresh);
+								BloomGetCounter(keys.counts, i), count);
 		else
 			fresh += BloomSetBits(data, bits, hashes, keys.hashes[i]);
 	}
@@ -146,8 +146,10 @@ AddToPositions(Bloom *filter, BloomKeyList keys, int width, uint64 *count)
 void
 BloomAddToArray(Bloom *filter, BloomKeyList keys, uint64 *count)
 {
-	if (BloomIsCounting(filter))
+	if (BloomIsCounting(filter) && count != NULL)
 		AddToPositions(filter, keys, 4, count);
+	else if (BloomIsCounting(filter))
+		AddToPositions(filter, keys, 4, NULL);
 	else if (count != NULL)
 		AddToPositions(filter, keys, 1, count);
 	else
