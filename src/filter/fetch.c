@@ -59,8 +59,8 @@
  */
 #define PART_COST			8
 
-/* In a list, so many hashes are read at once */
-#define KEYS_PER_PART		256
+/* In a list, n hashes are read at once: two parts or three */
+#define KEYS_PER_READ		256
 
 /*
  * As many tests as a list has hashes, divided by this, are worth a directory:
@@ -502,9 +502,9 @@ TestStoredKeys(const BloomProbe *probe, uint64 hash)
 		return BloomTestHash(probe->entry->whole, hash);
 	for (int guesses = 2; low < high; guesses--)
 	{
-		uint64		keys[KEYS_PER_PART];
-		uint64		first = middle - Min(middle - low, KEYS_PER_PART / 2);
-		uint64		n = Min(high - first, KEYS_PER_PART);
+		uint64		keys[KEYS_PER_READ];
+		uint64		first = middle - Min(middle - low, KEYS_PER_READ / 2);
+		uint64		n = Min(high - first, KEYS_PER_READ);
 
 		BloomFetchSlice(probe->stored, BloomPrefixSize(probe->header) +
 						first * sizeof(uint64), n * sizeof(uint64), keys);
