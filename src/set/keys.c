@@ -191,16 +191,20 @@ MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes)
 	call->nkeys = n;
 }
 
-/* How many keys from this one on belong to one bucket of a generation? */
+/*
+ * How many of these keys, from the last one, belong to one bucket?  Or to so many
+ * side by side, as a power of two.
+ */
 static uint64
-CountBucket(const StoredSet *set, int generation, const StoredSetKey *keys,
-			uint64 nkeys)
+CountLast(const StoredSet *set, int generation, int shift,
+		  const StoredSetKey *keys, uint64 nkeys)
 {
-	int32		bucket = StoredSetBucketOf(set, generation, keys[0].place);
+	int32		last = StoredSetBucketOf(set, generation,
+										 keys[nkeys - 1].place) >> shift;
 	uint64		n = 1;
 
-	while (n < nkeys &&
-		   StoredSetBucketOf(set, generation, keys[n].place) == bucket)
+	while (n < nkeys && last ==
+		   StoredSetBucketOf(set, generation, keys[nkeys - 1 - n].place) >> shift)
 		n++;
 	return n;
 }
@@ -421,7 +425,8 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 	bucket->number = number;
 	bucket->last_short = STORED_SET_FIRST_SHORT + 1;
 
-	StoredSetFindVersions(table, bucket->number, call->oldest, DT_NOEND);
+	StoredSetFindVersions(table, number, generation == 0 && call->nkeys > 1,
+						  call->oldest, DT_NOEND);
 	while (StoredSetNextVersion(table, &version))
 	{
 		const StoredSetRow *row = &version.row;
@@ -504,8 +509,8 @@ FindKeyType(StoredSetCall *call, StoredSetRow *next)
 	StoredSetVersion version;
 
 	next->lane = 0;
-	StoredSetFindVersions(&call->table, STORED_SET_TYPE_BUCKET, DT_NOBEGIN,
-						  DT_NOEND);
+	StoredSetFindVersions(&call->table, STORED_SET_TYPE_BUCKET, false,
+						  DT_NOBEGIN, DT_NOEND);
 	while (!call->knows_type && StoredSetNextVersion(&call->table, &version))
 	{
 		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, version.row.filter,
@@ -564,7 +569,7 @@ DeleteRows(StoredSetCall *call, int32 bucket, TimestampTz from,
 	StoredSetVersion version;
 	bool		deleted = false;
 
-	StoredSetFindVersions(&call->table, bucket, from, before);
+	StoredSetFindVersions(&call->table, bucket, false, from, before);
 	while (StoredSetNextVersion(&call->table, &version))
 		deleted |= version.is_free &&
 			StoredSetDeleteRow(&call->table, &version.place);
@@ -814,25 +819,22 @@ RoomLeft(const StoredSet *set, const Bucket *bucket)
 static TransactionId AddToBucket(StoredSetCall *call, int generation,
 								 StoredSetKey *keys, uint64 nkeys, bool write);
 
-/* The same for each bucket of the next generation. */
+/* The same for each of their buckets in a generation, from higher to lower. */
 static TransactionId
-AddBelow(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys,
-		 bool write)
+AddToBuckets(StoredSetCall *call, int generation, StoredSetKey *keys,
+			 uint64 nkeys, bool write)
 {
-	for (uint64 i = 0; i < nkeys;)
+	for (uint64 left = nkeys; left > 0;)
 	{
-		uint64		n = CountBucket(&call->table.set, generation + 1, keys + i,
-									nkeys - i);
+		uint64		n = CountLast(&call->table.set, generation, 0, keys, left);
+		TransactionId other;
 
-		if (CountAnswers(keys + i, n, STORED_SET_UNKNOWN) > 0)
-		{
-			TransactionId other = AddToBucket(call, generation + 1, keys + i, n,
-											  write);
-
-			if (TransactionIdIsValid(other))
-				return other;
-		}
-		i += n;
+		left -= n;
+		if (CountAnswers(keys + left, n, STORED_SET_UNKNOWN) == 0)
+			continue;
+		other = AddToBucket(call, generation, keys + left, n, write);
+		if (TransactionIdIsValid(other))
+			return other;
 	}
 	return InvalidTransactionId;
 }
@@ -899,8 +901,8 @@ AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkey
 	}
 	if (bucket->goes_on)
 	{
-		other = AddBelow(call, generation, keys, nkeys,
-						 write && bucket->is_closed);
+		other = AddToBuckets(call, generation + 1, keys, nkeys,
+							 write && bucket->is_closed);
 		if (TransactionIdIsValid(other))
 			return other;
 	}
@@ -916,12 +918,12 @@ AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkey
 	}
 	if (!WriteBucket(call, bucket, keys, nkeys))
 		return InvalidTransactionId;
-	return AddBelow(call, generation, keys, nkeys, true);
+	return AddToBuckets(call, generation + 1, keys, nkeys, true);
 }
 
-/* Add the keys of one bucket of the first generation. */
+/* Add keys whose buckets have one lock. */
 static void
-AddToFirstBucket(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
+AddLocked(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 {
 	int32		bucket = StoredSetBucketOf(&call->table.set, 0, keys[0].place);
 
@@ -930,7 +932,7 @@ AddToFirstBucket(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 		TransactionId other;
 
 		StoredSetLock(&call->table, bucket);
-		other = AddToBucket(call, 0, keys, nkeys, true);
+		other = AddToBuckets(call, 0, keys, nkeys, true);
 		StoredSetUnlock(&call->table, bucket);
 		for (uint64 i = 0; i < nkeys; i++)
 		{
@@ -943,7 +945,7 @@ AddToFirstBucket(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 	}
 }
 
-/* Add all keys of a call, bucket by bucket. */
+/* Add all keys of a call. */
 static void
 AddKeys(StoredSetCall *call)
 {
@@ -955,14 +957,14 @@ AddKeys(StoredSetCall *call)
 	if (IsolationUsesXactSnapshot())
 		StoredSetTestBeforeAdd(call);
 	oldcontext = MemoryContextSwitchTo(scratch);
-	for (uint64 i = 0; i < call->nkeys;)
+	for (uint64 left = call->nkeys; left > 0;)
 	{
-		uint64		n = CountBucket(&call->table.set, 0, call->keys + i,
-									call->nkeys - i);
+		uint64		n = CountLast(&call->table.set, 0, STORED_SET_LOCK_SHIFT,
+								  call->keys, left);
 
-		AddToFirstBucket(call, call->keys + i, n);
+		left -= n;
+		AddLocked(call, call->keys + left, n);
 		MemoryContextReset(scratch);
-		i += n;
 	}
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(scratch);

@@ -421,7 +421,7 @@ StoredSetBegin(StoredSetTable *table)
 												 &TTSOpsVirtual);
 		InitDirtySnapshot(table->dirty);
 		table->versions = index_beginscan(table->rel, table->index,
-										  &table->dirty, NULL, 3, 0, SO_NONE);
+										  &table->dirty, NULL, 2, 0, SO_NONE);
 		table->versions->xs_want_itup = true;
 		if (IsolationUsesXactSnapshot())
 			PushActiveSnapshot(GetTransactionSnapshot());
@@ -458,7 +458,7 @@ StoredSetWaitFor(StoredSetTable *table, TransactionId other)
 {
 	/* without a page in our hands */
 	ExecClearTuple(table->slot);
-	index_rescan(table->versions, NULL, 3, NULL, 0);
+	index_rescan(table->versions, NULL, 2, NULL, 0);
 	XactLockTableWait(other, NULL, NULL, XLTW_None);
 }
 
@@ -468,7 +468,8 @@ StoredSetWaitFor(StoredSetTable *table, TransactionId other)
  */
 
 /*
- * The lock of a bucket of the first generation, for all that are below it.
+ * The lock of a bucket of the first generation and some beside it, for all that
+ * are below them.
  *
  * It is held while a call reads and writes, and never while it waits for a
  * transaction.  It is an advisory lock, since the deadlock detector of older
@@ -479,8 +480,8 @@ LockTagOf(const StoredSetTable *table, int32 bucket)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table->set.relid, (uint32) bucket,
-						 LOCK_CLASS);
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table->set.relid,
+						 (uint32) StoredSetLockOf(bucket), LOCK_CLASS);
 	return tag;
 }
 
@@ -490,6 +491,7 @@ StoredSetLock(StoredSetTable *table, int32 bucket)
 	LOCKTAG		tag = LockTagOf(table, bucket);
 
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	table->lowest = PG_INT32_MAX;	/* search again */
 }
 
 void
@@ -758,6 +760,37 @@ ReadVersion(StoredSetTable *table, StoredSetVersion *version)
 }
 
 /*
+ * Search the index for what is less than (bucket, slice, lane), down to the
+ * lowest bucket that is to be read.
+ */
+static void
+SearchBelow(StoredSetTable *table, int32 bucket, TimestampTz slice, int32 lane)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+	ScanKey		keys = table->keys;
+	ScanKey		row = &table->keys[2];
+
+	ScanKeyEntryInitialize(&row[0], SK_ROW_MEMBER, 1, BTLessStrategyNumber,
+						   InvalidOid, InvalidOid, F_BTINT4CMP,
+						   Int32GetDatum(bucket));
+	ScanKeyEntryInitialize(&row[1], SK_ROW_MEMBER, 2, BTLessStrategyNumber,
+						   InvalidOid, InvalidOid, F_TIMESTAMP_CMP,
+						   TimestampTzGetDatum(slice));
+	ScanKeyEntryInitialize(&row[2], SK_ROW_MEMBER | SK_ROW_END, 3,
+						   BTLessStrategyNumber, InvalidOid, InvalidOid,
+						   F_BTINT4CMP, Int32GetDatum(lane));
+	memset(keys, 0, sizeof(*keys));
+	keys[0].sk_flags = SK_ROW_HEADER;
+	keys[0].sk_attno = 1;
+	keys[0].sk_strategy = BTLessStrategyNumber;
+	keys[0].sk_argument = PointerGetDatum(row);
+	ScanKeyInit(&keys[1], 1, BTGreaterEqualStrategyNumber, F_INT4GE,
+				Int32GetDatum(table->lowest));
+	index_rescan(table->versions, keys, 2, NULL, 0);
+	MemoryContextSwitchTo(oldcontext);
+}
+
+/*
  * StoredSetFindVersions
  *		Begin to read the versions of the rows of a bucket, of slices in this
  *		range, that exist or may come to exist.
@@ -765,52 +798,59 @@ ReadVersion(StoredSetTable *table, StoredSetVersion *version)
  * They come by descending lanes: the filter, long lanes, short lanes.  Keys
  * move only to rows that come before theirs.  So if a transaction that has
  * moved keys is rolled back while we read, we see them in their old place.
+ *
+ * If the caller will read more buckets of the same lock, from higher to lower,
+ * one search is for all of them.
  */
 void
-StoredSetFindVersions(StoredSetTable *table, int32 bucket, TimestampTz from,
-					  TimestampTz before)
+StoredSetFindVersions(StoredSetTable *table, int32 bucket, bool more,
+					  TimestampTz from, TimestampTz before)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	ScanKey		keys = table->keys;
+	bool		goes_on = bucket >= table->lowest && bucket < table->bucket;
 
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ,
-				Int32GetDatum(bucket));
-	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
-				F_TIMESTAMP_GE, TimestampTzGetDatum(from));
-	ScanKeyInit(&keys[2], 2, BTLessStrategyNumber,
-				F_TIMESTAMP_LT, TimestampTzGetDatum(before));
-	index_rescan(table->versions, keys, 3, NULL, 0);
-	table->lane = 1;			/* none has it */
+	if (!goes_on)
+	{
+		table->lowest = more ?
+			StoredSetLockOf(bucket) << STORED_SET_LOCK_SHIFT : bucket;
+		table->ahead = false;
+		SearchBelow(table, bucket, before, PG_INT32_MIN);
+	}
+	table->bucket = bucket;
+	table->from = from;
 	table->merged = DT_NOEND;	/* no row is of that slice */
-	table->passed = false;
-	MemoryContextSwitchTo(oldcontext);
+	/* the rest of a row of another bucket does not matter */
+	table->passed = goes_on && !table->ahead;
+}
+
+/* Read the next entry of the index.  The last is followed by one below all. */
+static void
+NextEntry(StoredSetTable *table)
+{
+	IndexScanDesc scan = table->versions;
+	StoredSetEntry entry = {.bucket = STORED_SET_ALL_BUCKETS};
+	bool		isnull;
+
+	if (index_getnext_tid(scan, BackwardScanDirection) != NULL)
+	{
+		entry.bucket = DatumGetInt32(index_getattr(scan->xs_itup, 1,
+												   scan->xs_itupdesc,
+												   &isnull));
+		entry.slice = DatumGetTimestampTz(index_getattr(scan->xs_itup, 2,
+														scan->xs_itupdesc,
+														&isnull));
+		entry.lane = DatumGetInt32(index_getattr(scan->xs_itup, 3,
+												 scan->xs_itupdesc, &isnull));
+	}
+	table->passed &= entry.bucket == table->entry.bucket &&
+		entry.slice == table->entry.slice && entry.lane == table->entry.lane;
+	table->entry = entry;
 }
 
 /*
- * Go on behind a row that has many versions, in a transaction of many commands:
- * with what is less than (slice, lane).
+ * Go to the next version by the index.  False: there is none.
+ *
+ * In a transaction of many commands, a row can have many.
  */
-static void
-PassRow(StoredSetTable *table)
-{
-	ScanKey		key = &table->keys[2];
-	ScanKey		row = &table->keys[3];
-
-	ScanKeyEntryInitialize(&row[0], SK_ROW_MEMBER, 2, BTLessStrategyNumber,
-						   InvalidOid, InvalidOid, F_TIMESTAMP_CMP,
-						   TimestampTzGetDatum(table->slice));
-	ScanKeyEntryInitialize(&row[1], SK_ROW_MEMBER | SK_ROW_END, 3,
-						   BTLessStrategyNumber, InvalidOid, InvalidOid,
-						   F_BTINT4CMP, Int32GetDatum(table->lane));
-	memset(key, 0, sizeof(*key));
-	key->sk_flags = SK_ROW_HEADER;
-	key->sk_attno = 2;
-	key->sk_strategy = BTLessStrategyNumber;
-	key->sk_argument = PointerGetDatum(row);
-	index_rescan(table->versions, table->keys, 3, NULL, 0);
-}
-
-/* Go to the next version by the index.  False: there is none. */
 static bool
 NextSlot(StoredSetTable *table)
 {
@@ -821,26 +861,20 @@ NextSlot(StoredSetTable *table)
 	{
 		if (!scan->xs_heap_continue || table->passed)
 		{
-			TimestampTz slice;
-			int32		lane;
-			bool		isnull;
+			const StoredSetEntry *entry = &table->entry;
 
-			if (index_getnext_tid(scan, BackwardScanDirection) == NULL)
+			if (!table->ahead)
+				NextEntry(table);
+			table->ahead = entry->bucket < table->bucket;
+			if (table->ahead)
 				return false;
-			slice = DatumGetTimestampTz(index_getattr(scan->xs_itup, 2,
-													  scan->xs_itupdesc, &isnull));
-			lane = DatumGetInt32(index_getattr(scan->xs_itup, 3,
-											   scan->xs_itupdesc, &isnull));
-			if (lane != table->lane || slice != table->slice)
-			{
-				table->lane = lane;
-				table->slice = slice;
-				table->passed = false;
-			}
+			if (entry->bucket > table->bucket || entry->slice < table->from)
+				continue;
 			if (table->passed)
 			{
 				if (++npassed == MAX_PASSED)
-					PassRow(table);
+					SearchBelow(table, entry->bucket, entry->slice,
+								entry->lane);
 				continue;
 			}
 		}

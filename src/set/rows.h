@@ -43,6 +43,14 @@ typedef struct StoredSetWriter
 /* What the session remembers of a set (set/rows.c) */
 typedef struct StoredSetKnown StoredSetKnown;
 
+/* An entry of the primary key */
+typedef struct StoredSetEntry
+{
+	int32		bucket;
+	int32		lane;
+	TimestampTz slice;
+} StoredSetEntry;
+
 /* An open set */
 typedef struct StoredSetTable
 {
@@ -68,8 +76,11 @@ typedef struct StoredSetTable
 	bool		wrote;
 	bool		wrote_before;	/* in this transaction */
 	bool		same_command;	/* has written before */
-	int32		lane;			/* of the index entry that was read last */
-	TimestampTz slice;
+	int32		bucket;			/* of which they are read */
+	TimestampTz from;			/* this slice */
+	int32		lowest;			/* bucket that the search is for */
+	StoredSetEntry entry;		/* of the index, which was read last */
+	bool		ahead;			/* it is of a lower bucket */
 	bool		passed;			/* other versions of that row do not matter */
 	TimestampTz merged;			/* an open transaction has its filter */
 
@@ -125,7 +136,7 @@ extern void StoredSetUnlock(StoredSetTable *table, int32 bucket);
 extern void StoredSetFindRows(StoredSetTable *table, int32 bucket,
 							  TimestampTz oldest);
 extern bool StoredSetNextRow(StoredSetTable *table, StoredSetRow *row);
-extern void StoredSetFindVersions(StoredSetTable *table, int32 bucket,
+extern void StoredSetFindVersions(StoredSetTable *table, int32 bucket, bool more,
 								  TimestampTz from, TimestampTz before);
 extern bool StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *version);
 extern void StoredSetReadAgain(StoredSetTable *table, ItemPointer tid,
