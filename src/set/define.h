@@ -36,7 +36,7 @@
 /* Lane 0 is the filter; long lanes count down from -1, short ones from here */
 #define STORED_SET_FIRST_SHORT	(-(1 << 30))
 
-/* A lock is for so many buckets, as a power of two */
+/* A lock is for so many buckets side by side, as a power of two */
 #define STORED_SET_LOCK_SHIFT	3
 
 /* Keys of a lane */
@@ -106,16 +106,6 @@ StoredSetBucketOf(const StoredSet *set, int generation, uint64 place)
 	uint64		buckets = (uint64) set->params.buckets << generation;
 
 	return (int32) (buckets - set->params.buckets + BloomMulHigh(place, buckets));
-}
-
-/*
- * The number of the lock of a bucket of the first generation.  Bucket -1,
- * with the key type, has its own.
- */
-static inline int32
-StoredSetLockOf(int32 bucket)
-{
-	return bucket >> STORED_SET_LOCK_SHIFT;
 }
 
 /*

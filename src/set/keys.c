@@ -160,7 +160,6 @@ MakeKey(uint64 hash, uint32 index)
 	key.place = StoredSetPlaceOf(hash);
 	key.hash = hash;
 	key.index = index;
-	key.creator = InvalidTransactionId;
 	key.answer = STORED_SET_UNKNOWN;
 	return key;
 }
@@ -249,12 +248,6 @@ FindKey(StoredSetKey *keys, uint64 nkeys, uint64 hash)
 	return bsearch(&key, keys, nkeys, sizeof(StoredSetKey), CompareKeys);
 }
 
-static inline bool
-IsAnswered(const StoredSetKey *key)
-{
-	return key->answer == STORED_SET_SEEN || key->answer == STORED_SET_FRESH;
-}
-
 /*
  * Look for keys in a row.
  *
@@ -272,7 +265,7 @@ FindKeys(StoredSetCall *call, const StoredSetRow *row, TransactionId creator,
 		for (uint64 i = 0; i < nkeys; i++)
 		{
 			BloomCheckInterrupts(i + 1);
-			if (!IsAnswered(&keys[i]) &&
+			if (keys[i].answer == STORED_SET_UNKNOWN &&
 				BloomTestHash(row->filter, keys[i].hash))
 				keys[i].answer = STORED_SET_SEEN;
 		}
@@ -282,11 +275,12 @@ FindKeys(StoredSetCall *call, const StoredSetRow *row, TransactionId creator,
 	{
 		StoredSetKey *key = FindKey(keys, nkeys, row->hashes[i]);
 
-		if (key == NULL || IsAnswered(key))
+		if (key == NULL || key->answer != STORED_SET_UNKNOWN)
 			continue;
-		key->answer = TransactionIdIsValid(creator) && i >= row->ncommitted ?
-			STORED_SET_PENDING : STORED_SET_SEEN;
-		key->creator = creator;
+		if (TransactionIdIsValid(creator) && i >= row->ncommitted)
+			call->pending = creator;
+		else
+			key->answer = STORED_SET_SEEN;
 	}
 }
 
@@ -424,6 +418,7 @@ TryReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 	bucket->generation = generation;
 	bucket->number = number;
 	bucket->last_short = STORED_SET_FIRST_SHORT + 1;
+	call->pending = InvalidTransactionId;
 
 	StoredSetFindVersions(table, number, generation == 0 && call->nkeys > 1,
 						  call->oldest, DT_NOEND);
@@ -816,27 +811,24 @@ RoomLeft(const StoredSet *set, const Bucket *bucket)
 	return keys < 1 ? 0 : (uint64) keys;
 }
 
-static TransactionId AddToBucket(StoredSetCall *call, int generation,
-								 StoredSetKey *keys, uint64 nkeys, bool write);
+static bool AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys,
+						uint64 nkeys, bool write);
 
 /* The same for each of their buckets in a generation, from higher to lower. */
-static TransactionId
+static bool
 AddToBuckets(StoredSetCall *call, int generation, StoredSetKey *keys,
 			 uint64 nkeys, bool write)
 {
 	for (uint64 left = nkeys; left > 0;)
 	{
 		uint64		n = CountLast(&call->table.set, generation, 0, keys, left);
-		TransactionId other;
 
 		left -= n;
-		if (CountAnswers(keys + left, n, STORED_SET_UNKNOWN) == 0)
-			continue;
-		other = AddToBucket(call, generation, keys + left, n, write);
-		if (TransactionIdIsValid(other))
-			return other;
+		if (CountAnswers(keys + left, n, STORED_SET_UNKNOWN) > 0 &&
+			!AddToBucket(call, generation, keys + left, n, write))
+			return false;
 	}
-	return InvalidTransactionId;
+	return true;
 }
 
 /*
@@ -880,32 +872,23 @@ WriteBucket(StoredSetCall *call, Bucket *bucket, StoredSetKey *keys, uint64 nkey
 
 /*
  * Add keys that belong to one bucket, there or in the next generations; or only
- * look for them.  The result is the transaction that decides on one of them, or
- * invalid.
+ * look for them.  False: another transaction decides on one of them.
  */
-static TransactionId
+static bool
 AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys,
 			bool write)
 {
 	Bucket	   *bucket = palloc(sizeof(Bucket));
-	TransactionId other;
 
 	CHECK_FOR_INTERRUPTS();
 	ReadBucket(call, bucket, generation,
 			   StoredSetBucketOf(&call->table.set, generation, keys[0].place),
 			   keys, nkeys);
-	for (uint64 i = 0; i < nkeys; i++)
-	{
-		if (keys[i].answer == STORED_SET_PENDING)
-			return keys[i].creator;
-	}
-	if (bucket->goes_on)
-	{
-		other = AddToBuckets(call, generation + 1, keys, nkeys,
-							 write && bucket->is_closed);
-		if (TransactionIdIsValid(other))
-			return other;
-	}
+	if (TransactionIdIsValid(call->pending) ||
+		(bucket->goes_on &&
+		 !AddToBuckets(call, generation + 1, keys, nkeys,
+					   write && bucket->is_closed)))
+		return false;
 	if (!write || CountAnswers(keys, nkeys, STORED_SET_UNKNOWN) == 0)
 	{
 		/* merge what was still in lanes when the bucket was closed */
@@ -914,11 +897,10 @@ AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkey
 			Merge(call, bucket, MERGE_KEYS);
 			WriteLanes(call, bucket);
 		}
-		return InvalidTransactionId;
+		return true;
 	}
-	if (!WriteBucket(call, bucket, keys, nkeys))
-		return InvalidTransactionId;
-	return AddToBuckets(call, generation + 1, keys, nkeys, true);
+	return !WriteBucket(call, bucket, keys, nkeys) ||
+		AddToBuckets(call, generation + 1, keys, nkeys, true);
 }
 
 /* Add keys whose buckets have one lock. */
@@ -927,21 +909,16 @@ AddLocked(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 {
 	int32		bucket = StoredSetBucketOf(&call->table.set, 0, keys[0].place);
 
+	/* there may also be more than MAX_NEW_KEYS */
 	while (CountAnswers(keys, nkeys, STORED_SET_UNKNOWN) > 0)
 	{
-		TransactionId other;
+		bool		done;
 
 		StoredSetLock(&call->table, bucket);
-		other = AddToBuckets(call, 0, keys, nkeys, true);
+		done = AddToBuckets(call, 0, keys, nkeys, true);
 		StoredSetUnlock(&call->table, bucket);
-		for (uint64 i = 0; i < nkeys; i++)
-		{
-			if (keys[i].answer == STORED_SET_PENDING)
-				keys[i].answer = STORED_SET_UNKNOWN;
-		}
-		/* if not, there were more than MAX_NEW_KEYS, or none is left */
-		if (TransactionIdIsValid(other))
-			StoredSetWaitFor(&call->table, other);
+		if (!done)
+			StoredSetWaitFor(&call->table, call->pending);
 	}
 }
 

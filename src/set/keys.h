@@ -20,7 +20,6 @@ typedef enum StoredSetAnswer
 {
 	STORED_SET_UNKNOWN,			/* not found so far */
 	STORED_SET_SEEN,			/* found */
-	STORED_SET_PENDING,			/* another open transaction has added it */
 	STORED_SET_FRESH			/* added */
 } StoredSetAnswer;
 
@@ -30,7 +29,6 @@ typedef struct StoredSetKey
 	uint64		place;			/* determines its buckets */
 	uint64		hash;
 	uint32		index;			/* in the call's array */
-	TransactionId creator;		/* who decides, if it is pending */
 	uint8		answer;
 } StoredSetKey;
 
@@ -45,6 +43,7 @@ typedef struct StoredSetCall
 	TimestampTz oldest;			/* live slice */
 	TimestampTz current;
 	bool		knows_type;		/* the set has keys, and of this type */
+	TransactionId pending;		/* open: it has added a key, too */
 	double		overfull;		/* so many times the keys of a bucket, or 0 */
 
 	/* what was read before, by a call that tests */

@@ -481,7 +481,7 @@ LockTagOf(const StoredSetTable *table, int32 bucket)
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table->set.relid,
-						 (uint32) StoredSetLockOf(bucket), LOCK_CLASS);
+						 (uint32) (bucket >> STORED_SET_LOCK_SHIFT), LOCK_CLASS);
 	return tag;
 }
 
@@ -767,26 +767,23 @@ static void
 SearchBelow(StoredSetTable *table, int32 bucket, TimestampTz slice, int32 lane)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	ScanKey		keys = table->keys;
 	ScanKey		row = &table->keys[2];
+	Datum		values[3] = {Int32GetDatum(bucket), TimestampTzGetDatum(slice),
+	Int32GetDatum(lane)};
 
-	ScanKeyEntryInitialize(&row[0], SK_ROW_MEMBER, 1, BTLessStrategyNumber,
-						   InvalidOid, InvalidOid, F_BTINT4CMP,
-						   Int32GetDatum(bucket));
-	ScanKeyEntryInitialize(&row[1], SK_ROW_MEMBER, 2, BTLessStrategyNumber,
-						   InvalidOid, InvalidOid, F_TIMESTAMP_CMP,
-						   TimestampTzGetDatum(slice));
-	ScanKeyEntryInitialize(&row[2], SK_ROW_MEMBER | SK_ROW_END, 3,
-						   BTLessStrategyNumber, InvalidOid, InvalidOid,
-						   F_BTINT4CMP, Int32GetDatum(lane));
-	memset(keys, 0, sizeof(*keys));
-	keys[0].sk_flags = SK_ROW_HEADER;
-	keys[0].sk_attno = 1;
-	keys[0].sk_strategy = BTLessStrategyNumber;
-	keys[0].sk_argument = PointerGetDatum(row);
-	ScanKeyInit(&keys[1], 1, BTGreaterEqualStrategyNumber, F_INT4GE,
+	for (int i = 0; i < 3; i++)
+		ScanKeyEntryInitialize(&row[i], SK_ROW_MEMBER | (i == 2 ? SK_ROW_END : 0),
+							   i + 1, BTLessStrategyNumber, InvalidOid,
+							   InvalidOid, i == 1 ? F_TIMESTAMP_CMP : F_BTINT4CMP,
+							   values[i]);
+	table->keys[0] = (ScanKeyData)
+	{
+		.sk_flags = SK_ROW_HEADER,.sk_attno = 1,
+			.sk_strategy = BTLessStrategyNumber,.sk_argument = PointerGetDatum(row)
+	};
+	ScanKeyInit(&table->keys[1], 1, BTGreaterEqualStrategyNumber, F_INT4GE,
 				Int32GetDatum(table->lowest));
-	index_rescan(table->versions, keys, 2, NULL, 0);
+	index_rescan(table->versions, table->keys, 2, NULL, 0);
 	MemoryContextSwitchTo(oldcontext);
 }
 
@@ -811,7 +808,7 @@ StoredSetFindVersions(StoredSetTable *table, int32 bucket, bool more,
 	if (!goes_on)
 	{
 		table->lowest = more ?
-			StoredSetLockOf(bucket) << STORED_SET_LOCK_SHIFT : bucket;
+			bucket >> STORED_SET_LOCK_SHIFT << STORED_SET_LOCK_SHIFT : bucket;
 		table->ahead = false;
 		SearchBelow(table, bucket, before, PG_INT32_MIN);
 	}
@@ -827,23 +824,20 @@ static void
 NextEntry(StoredSetTable *table)
 {
 	IndexScanDesc scan = table->versions;
-	StoredSetEntry entry = {.bucket = STORED_SET_ALL_BUCKETS};
-	bool		isnull;
+	StoredSetRow *entry = &table->entry;
+	StoredSetRow last = *entry;
+	Datum		values[3];
+	bool		nulls[3];
 
-	if (index_getnext_tid(scan, BackwardScanDirection) != NULL)
-	{
-		entry.bucket = DatumGetInt32(index_getattr(scan->xs_itup, 1,
-												   scan->xs_itupdesc,
-												   &isnull));
-		entry.slice = DatumGetTimestampTz(index_getattr(scan->xs_itup, 2,
-														scan->xs_itupdesc,
-														&isnull));
-		entry.lane = DatumGetInt32(index_getattr(scan->xs_itup, 3,
-												 scan->xs_itupdesc, &isnull));
-	}
-	table->passed &= entry.bucket == table->entry.bucket &&
-		entry.slice == table->entry.slice && entry.lane == table->entry.lane;
-	table->entry = entry;
+	entry->bucket = STORED_SET_ALL_BUCKETS;
+	if (index_getnext_tid(scan, BackwardScanDirection) == NULL)
+		return;
+	index_deform_tuple(scan->xs_itup, scan->xs_itupdesc, values, nulls);
+	entry->bucket = DatumGetInt32(values[0]);
+	entry->slice = DatumGetTimestampTz(values[1]);
+	entry->lane = DatumGetInt32(values[2]);
+	table->passed &= entry->bucket == last.bucket &&
+		entry->slice == last.slice && entry->lane == last.lane;
 }
 
 /*
@@ -855,14 +849,13 @@ static bool
 NextSlot(StoredSetTable *table)
 {
 	IndexScanDesc scan = table->versions;
+	const StoredSetRow *entry = &table->entry;
 	int			npassed = 0;
 
 	do
 	{
 		if (!scan->xs_heap_continue || table->passed)
 		{
-			const StoredSetEntry *entry = &table->entry;
-
 			if (!table->ahead)
 				NextEntry(table);
 			table->ahead = entry->bucket < table->bucket;

@@ -40,16 +40,24 @@ typedef struct StoredSetWriter
 								 * 0 */
 } StoredSetWriter;
 
-/* What the session remembers of a set (set/rows.c) */
-typedef struct StoredSetKnown StoredSetKnown;
-
-/* An entry of the primary key */
-typedef struct StoredSetEntry
+/* A row.  It is good until the next one is read. */
+typedef struct StoredSetRow
 {
 	int32		bucket;
 	int32		lane;
 	TimestampTz slice;
-} StoredSetEntry;
+	const Bloom *filter;		/* NULL: a lane */
+
+	/* of a lane */
+	const uint64 *hashes;
+	int			nhashes;
+	int			ncommitted;		/* by others than who wrote this version */
+	int			room;			/* at least so many hashes find place */
+	bool		closed;			/* further keys are in the next generation */
+} StoredSetRow;
+
+/* What the session remembers of a set (set/rows.c) */
+typedef struct StoredSetKnown StoredSetKnown;
 
 /* An open set */
 typedef struct StoredSetTable
@@ -79,29 +87,13 @@ typedef struct StoredSetTable
 	int32		bucket;			/* of which they are read */
 	TimestampTz from;			/* this slice */
 	int32		lowest;			/* bucket that the search is for */
-	StoredSetEntry entry;		/* of the index, which was read last */
+	StoredSetRow entry;			/* of the index, read last: only the key */
 	bool		ahead;			/* it is of a lower bucket */
 	bool		passed;			/* other versions of that row do not matter */
 	TimestampTz merged;			/* an open transaction has its filter */
 
 	uint64		words[STORED_SET_LONG_LANE + 1];	/* of the lane read last */
 } StoredSetTable;
-
-/* A row.  It is good until the next one is read. */
-typedef struct StoredSetRow
-{
-	int32		bucket;
-	int32		lane;
-	TimestampTz slice;
-	const Bloom *filter;		/* NULL: a lane */
-
-	/* of a lane */
-	const uint64 *hashes;
-	int			nhashes;
-	int			ncommitted;		/* by others than who wrote this version */
-	int			room;			/* at least so many hashes find place */
-	bool		closed;			/* further keys are in the next generation */
-} StoredSetRow;
 
 /* Where a version of a row is.  All zeros: nowhere yet */
 typedef struct StoredSetPlace

@@ -18,15 +18,16 @@
  * Adding
  * ------
  *
- * A call takes the lock of a bucket (of the first generation, for all below it
- * and all slices), reads all versions of its rows that exist or may come to
- * exist, writes, and releases the lock.  In this order:
+ * A call takes the lock of a bucket (of the first generation, with 7 beside it,
+ * for all below them and all slices), reads all versions of its rows that exist
+ * or may come to exist, writes, goes on with the next bucket for which it has
+ * keys and the lock, and releases that.  In this order:
  *
  *	- A key is seen if a filter tests positive, or a lane has its hash, and a
  *	  transaction that has committed, or this one, has written it.
  *	- It is pending if a lane has it from another open transaction.  Then the
- *	  call writes nothing, releases the lock, waits for that transaction, and
- *	  begins again.
+ *	  call writes nothing more, releases the lock, waits for that transaction,
+ *	  and reads the bucket again.
  *	- Otherwise it is new, and appended to a lane that is free: one whose newest
  *	  version no other open transaction has written or locked.  If all are held,
  *	  there will be one more.
@@ -60,7 +61,7 @@
  * --------------------------
  *
  * Only pending keys are waited for, and those are compared by hash.  The lock of
- * a bucket is held for a moment; beside it, only that of bucket -1 is taken, and
+ * buckets is held for a moment; beside it, only that of bucket -1 is taken, and
  * then no other.  The first keys of a set can be added by several transactions,
  * each of which writes a row with the key type.
  *

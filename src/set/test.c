@@ -34,9 +34,6 @@
 #include "filter/statement.h"
 #include "set/test.h"
 
-/* Hashes of a bucket are sorted when they are tested so often */
-#define SORT_AFTER	64
-
 /* Bytes of memory that the cache takes at once */
 #define MAX_BLOCK	(64 * 1024)
 
@@ -54,10 +51,9 @@ typedef struct CachedBucket
 	int32		number;			/* hash key */
 	char		status;
 	bool		is_closed;
-	int			ntests;			/* of the hashes, up to SORT_AFTER */
 	int			nfilters;
 	char	   *filters;		/* one after another */
-	uint64	   *hashes;			/* of the lanes */
+	uint64	   *hashes;			/* of the lanes, sorted */
 	uint64		nhashes;
 } CachedBucket;
 
@@ -239,6 +235,7 @@ ReadBucket(StoredSetCall *call, CachedBucket *bucket, int generation)
 		bucket->nfilters++;
 		size += VARSIZE(row.filter);
 	}
+	bucket->nhashes = BloomSortHashes(bucket->hashes, bucket->nhashes);
 	if (call->cached->type == NULL && bucket->nfilters > 0)
 		call->cached->type = (const Bloom *) bucket->filters;
 }
@@ -299,17 +296,8 @@ TestBucket(CachedBucket *bucket, uint64 hash)
 			return true;
 		filter += VARSIZE(filter);
 	}
-	if (bucket->nhashes > 0 && bucket->ntests < SORT_AFTER &&
-		++bucket->ntests == SORT_AFTER)
-		bucket->nhashes = BloomSortHashes(bucket->hashes, bucket->nhashes);
-	if (bucket->ntests == SORT_AFTER)
-		return BloomTestKeys(bucket->hashes, bucket->nhashes, hash);
-	for (uint64 i = 0; i < bucket->nhashes; i++)
-	{
-		if (bucket->hashes[i] == hash)
-			return true;
-	}
-	return false;
+	return bucket->nhashes > 0 &&
+		BloomTestKeys(bucket->hashes, bucket->nhashes, hash);
 }
 
 /*
