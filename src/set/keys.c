@@ -333,7 +333,9 @@ static Lane *
 AddLane(Bucket *bucket, const StoredSetRow *row)
 {
 	Lane	   *lane = &bucket->lanes[bucket->nlanes++];
-	uint64	   *hashes = palloc((STORED_SET_LONG_LANE + 1) * sizeof(uint64));
+	int			most = row->lane <= STORED_SET_FIRST_SHORT ?
+	Max(STORED_SET_SHORT_LANE, row->nhashes) : STORED_SET_LONG_LANE;
+	uint64	   *hashes = palloc(most * sizeof(uint64));
 
 	lane->row = *row;
 	lane->row.hashes = hashes;
@@ -878,28 +880,28 @@ static bool
 AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys,
 			bool write)
 {
-	Bucket	   *bucket = palloc(sizeof(Bucket));
+	Bucket		bucket;
 
 	CHECK_FOR_INTERRUPTS();
-	ReadBucket(call, bucket, generation,
+	ReadBucket(call, &bucket, generation,
 			   StoredSetBucketOf(&call->table.set, generation, keys[0].place),
 			   keys, nkeys);
 	if (TransactionIdIsValid(call->pending) ||
-		(bucket->goes_on &&
+		(bucket.goes_on &&
 		 !AddToBuckets(call, generation + 1, keys, nkeys,
-					   write && bucket->is_closed)))
+					   write && bucket.is_closed)))
 		return false;
 	if (!write || CountAnswers(keys, nkeys, STORED_SET_UNKNOWN) == 0)
 	{
 		/* merge what was still in lanes when the bucket was closed */
-		if (write && bucket->is_closed && call->table.wrote)
+		if (write && bucket.is_closed && call->table.wrote)
 		{
-			Merge(call, bucket, MERGE_KEYS);
-			WriteLanes(call, bucket);
+			Merge(call, &bucket, MERGE_KEYS);
+			WriteLanes(call, &bucket);
 		}
 		return true;
 	}
-	return !WriteBucket(call, bucket, keys, nkeys) ||
+	return !WriteBucket(call, &bucket, keys, nkeys) ||
 		AddToBuckets(call, generation + 1, keys, nkeys, true);
 }
 
@@ -1069,19 +1071,19 @@ StoredSetCompact(StoredSetCall *call)
 	while (call->knows_type && NextPart(call, &part))
 	{
 		int32		first = StoredSetFirstBucket(&table->set, part.bucket);
-		Bucket	   *bucket = palloc(sizeof(Bucket));
+		Bucket		bucket;
 		int			nyoung;
 
 		call->oldest = call->current = part.slice;
 		StoredSetLock(table, first);
-		ReadBucket(call, bucket,
+		ReadBucket(call, &bucket,
 				   StoredSetGeneration(&table->set, part.bucket),
 				   part.bucket, NULL, 0);
-		nyoung = bucket->nyoung;
-		Merge(call, bucket, 1);
-		WriteLanes(call, bucket);
+		nyoung = bucket.nyoung;
+		Merge(call, &bucket, 1);
+		WriteLanes(call, &bucket);
 		StoredSetUnlock(table, first);
-		nmoved += nyoung - bucket->nyoung;
+		nmoved += nyoung - bucket.nyoung;
 		MemoryContextReset(scratch);
 	}
 	MemoryContextSwitchTo(oldcontext);
