@@ -26,8 +26,9 @@
  *	- A version is overwritten only by the command and the subtransaction that
  *	  have made it.
  *
- * Whoever changes rows by SQL while others add can break these.  The worst that
- * comes of it is that a write waits, or fails with 40001 or 23505.
+ * Whoever locks or changes rows by SQL while others add can break these.  The
+ * worst that comes of it is that a write waits, be it in a deadlock, or fails with
+ * 40001 or 23505.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
