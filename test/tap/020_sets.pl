@@ -166,7 +166,7 @@ answer(q{
 	END
 	$$});
 my @crashing = start_sessions(4, 'CALL add_until_crash(:session)');
-ok( $node->poll_query_until('postgres', q{SELECT count(*) > 2000 FROM told WHERE set = 'crash'}),
+ok( $node->poll_query_until('postgres', q{SELECT count(*) > 2000 AND count(DISTINCT session) = 4 FROM told WHERE set = 'crash'}),
 	'sessions are adding');
 # A session outlives the postmaster until it waits for something, so it is killed
 # as well.
