@@ -493,6 +493,9 @@ ReadBucket(StoredSetCall *call, Bucket *bucket, int generation, int32 number,
 {
 	while (!TryReadBucket(call, bucket, generation, number, keys, nkeys))
 		CHECK_FOR_INTERRUPTS();
+	/* what one transaction has added may be seen in an older slice */
+	if (CountAnswers(keys, nkeys, STORED_SET_UNKNOWN) == 0)
+		call->pending = InvalidTransactionId;
 }
 
 /*

@@ -296,8 +296,7 @@ TestBucket(CachedBucket *bucket, uint64 hash)
 			return true;
 		filter += VARSIZE(filter);
 	}
-	return bucket->nhashes > 0 &&
-		BloomTestKeys(bucket->hashes, bucket->nhashes, hash);
+	return BloomTestKeys(bucket->hashes, bucket->nhashes, hash);
 }
 
 /*
