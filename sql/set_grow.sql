@@ -331,3 +331,15 @@ SET client_min_messages = warning;
 DROP SCHEMA shop CASCADE;
 DROP TABLE seen, texts;
 DROP FUNCTION try;
+
+-- Arrays of a few keys, old and new, have some of the buckets that share a lock,
+-- and not those between
+SELECT bloom_set_create('sparse', 10000, 1e-9, seed => 1);
+SELECT buckets > 40 AS many_buckets FROM bloom_set_params('sparse');
+SELECT cardinality(bloom_set_add_all('sparse', ARRAY(SELECT generate_series(1, 3000)))) AS new;
+SELECT count(*) AS calls, count(*) FILTER (WHERE new = ARRAY[i + 5000, i + 10000]) AS right_answers
+FROM (SELECT i, ARRAY(SELECT unnest(bloom_set_add_all('sparse', ARRAY[i, i + 10000, i + 1, i + 5000])) ORDER BY 1) AS new
+	  FROM generate_series(1, 2000) AS i) AS s;
+SELECT cardinality(bloom_set_missing('sparse', ARRAY(SELECT generate_series(1, 3000) UNION ALL SELECT generate_series(5001, 7000) UNION ALL
+	SELECT generate_series(10001, 12000)))) AS denied;
+DROP TABLE sparse;
