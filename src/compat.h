@@ -189,6 +189,14 @@ BloomPrunePage(Relation rel, Buffer buffer)
 #endif
 }
 
+/* The oldest transaction that somebody may still see running */
+#include "storage/procarray.h"
+#if PG_VERSION_NUM >= 140000
+#define BloomOldestXmin(rel)	GetOldestNonRemovableTransactionId(rel)
+#else
+#define BloomOldestXmin(rel)	GetOldestXmin(rel, PROCARRAY_FLAGS_VACUUM)
+#endif
+
 /* PostgreSQL 14 tells an index whether its columns have changed */
 #if PG_VERSION_NUM < 140000
 #define index_insert(index, values, nulls, tid, rel, check, unchanged, info) \

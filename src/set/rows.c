@@ -85,6 +85,9 @@
 /* With more versions of a row, a search of the index takes less than to pass them */
 #define MAX_PASSED	24
 
+/* So many rows must have left their pages before we look at these */
+#define MIN_LEFT	32
+
 /*
  * The word behind the last hash of a lane.  All others behind it are zero.
  *
@@ -103,7 +106,11 @@ struct StoredSetKnown
 	bool		is_complete;	/* we have looked */
 	StoredSetWriter writer;
 	StoredSet	set;
-	Bitmapset  *left;			/* pages from which rows have moved */
+	Bitmapset  *left;			/* pages that rows have left */
+	int			nleft;			/* so many rows */
+	TransactionId leaver;		/* the last transaction in which they did */
+	Bitmapset  *waiting;		/* pages that rows had left before */
+	TransactionId waits_for;	/* others may see what was there before it */
 };
 
 static HTAB *known_sets = NULL;
@@ -148,6 +155,7 @@ DropForgotten(void)
 		if (known->is_valid && known->is_complete)
 			continue;
 		bms_free(known->left);
+		bms_free(known->waiting);
 		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
 	}
 }
@@ -188,7 +196,8 @@ Learn(Relation rel)
 	DropForgotten();
 	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
 	memset(&known->writer, 0, sizeof(known->writer));
-	known->left = NULL;
+	known->left = known->waiting = NULL;
+	known->nleft = 0;
 	known->is_complete = false;
 	do
 	{
@@ -305,32 +314,52 @@ StoredSetClose(StoredSetTable *table)
 	relation_close(table->rel, NoLock);
 }
 
-/* A row has moved from this page to another. */
+/* A row has moved from this page to another, or was deleted. */
 static void
-NoteLeft(StoredSetKnown *known, BlockNumber block)
+NoteLeft(StoredSetTable *table, ItemPointer tid)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(CacheMemoryContext);
+	StoredSetKnown *known = table->known;
+	BlockNumber block = ItemPointerGetBlockNumber(tid);
+	MemoryContext oldcontext;
 
-	if (block <= PG_INT32_MAX)
-		known->left = bms_add_member(known->left, (int) block);
+	if (known == NULL || block > PG_INT32_MAX)
+		return;
+	oldcontext = MemoryContextSwitchTo(CacheMemoryContext);
+	known->left = bms_add_member(known->left, (int) block);
+	known->nleft++;
+	known->leaver = GetTopTransactionId();
 	MemoryContextSwitchTo(oldcontext);
 }
 
 /*
- * Make the space usable that rows have left which the session's last
- * transaction has moved to other pages.
+ * Make the space usable that rows have left in transactions of this session, as
+ * soon as nobody can see them there.
  *
  * A call with many keys changes several rows of a page, and not all new versions
  * find place there.  Nobody but vacuum would enter into the free space map where
  * the old ones were, and each such call would make the table larger.
+ *
+ * While several sessions add, one of them is open at nearly any time.  So what
+ * waits for the end of others is kept apart from what has been left since.
  */
 static void
 ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
 {
-	BlockNumber nblocks = RelationGetNumberOfBlocks(table->rel);
+	BlockNumber nblocks;
 	int			block = -1;
 
-	while ((block = bms_next_member(known->left, block)) >= 0 &&
+	if (known->waiting == NULL && known->nleft >= MIN_LEFT)
+	{
+		known->waiting = known->left;
+		known->waits_for = known->leaver;
+		known->left = NULL;
+		known->nleft = 0;
+	}
+	if (known->waiting == NULL ||
+		!TransactionIdPrecedes(known->waits_for, BloomOldestXmin(table->rel)))
+		return;
+	nblocks = RelationGetNumberOfBlocks(table->rel);
+	while ((block = bms_next_member(known->waiting, block)) >= 0 &&
 		   (BlockNumber) block < nblocks)
 	{
 		Buffer		buffer = ReadBuffer(table->rel, block);
@@ -344,8 +373,8 @@ ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
 		RecordPageWithFreeSpace(table->rel, block, space);
 	}
 	FreeSpaceMapVacuum(table->rel);
-	bms_free(known->left);
-	known->left = NULL;
+	bms_free(known->waiting);
+	known->waiting = NULL;
 }
 
 /* Commands are compared as bytes: the struct has no padding. */
@@ -384,7 +413,7 @@ BeginToWrite(StoredSetTable *table)
 			memcmp(&command, &writer->command, sizeof(command)) == 0;
 		if (!table->same_command)
 			writer->key_type = 0;
-		if (!table->wrote_before && known->left != NULL)
+		if (!table->wrote_before)
 			ReuseSpace(table, known);
 	}
 	if (!is_ours)
@@ -1076,8 +1105,7 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 	if (update_indexes == TU_All)
 	{
 		WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
-		if (table->known != NULL)
-			NoteLeft(table->known, ItemPointerGetBlockNumber(&tid));
+		NoteLeft(table, &tid);
 	}
 }
 
@@ -1121,6 +1149,8 @@ StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 											GetCurrentCommandId(true), 0,
 											SnapshotAny, InvalidSnapshot, true,
 											&failure));
+	if (written)
+		NoteLeft(table, &tid);
 	table->wrote |= written;
 	return written;
 }

@@ -12,7 +12,7 @@ use Time::HiRes qw(usleep);
 
 my $node = PostgreSQL::Test::Cluster->new('sets');
 $node->init(allows_streaming => 'logical');
-$node->append_conf('postgresql.conf', "timezone = 'UTC'\nmax_connections = 30\n");
+$node->append_conf('postgresql.conf', "timezone = 'UTC'\nmax_connections = 30\nmax_prepared_transactions = 10\n");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bloomtype;
@@ -138,6 +138,26 @@ is(answer(q{SELECT count(*) || ' ' || count(DISTINCT key) FROM told WHERE set = 
 	'1000 1000', 'each key was new just once');
 cmp_ok(answer(q{SELECT count(DISTINCT slice) FROM slices WHERE bucket >= 0}),
 	'>', 1, 'they are in different time slices');
+
+#
+# Space that rows have left is used again when the transactions that others have
+# open have ended, though these always have some open: here, the last four
+#
+
+answer(q{SELECT bloom_set_create('held', 100000, seed => 1), bloom_set_create('alone', 100000, seed => 1)});
+my @calls = map { "SELECT FROM bloom_set_add_all('%s', ARRAY(SELECT generate_series(${_}000, ${_}999)));\n" } 1 .. 60;
+my $held = '';
+foreach my $i (0 .. $#calls)
+{
+	$held .= "BEGIN; SELECT pg_current_xact_id(); PREPARE TRANSACTION 'others $i';\n";
+	$held .= "COMMIT PREPARED 'others " . ($i - 4) . "';\n" if $i >= 4;
+	$held .= sprintf $calls[$i], 'held';
+}
+answer($held . join '', map { "COMMIT PREPARED 'others $_';\n" } $#calls - 3 .. $#calls);
+answer(join '', map { sprintf $_, 'alone' } @calls);
+# what the four still see takes 2 to 3 times the space of a set of its own
+cmp_ok(answer(q{SELECT pg_relation_size('held') / pg_relation_size('alone')}), '<', 5, 'the table takes little more space');
+answer(q{DROP TABLE held, alone});
 
 #
 # A crash in the middle: what was committed is in, what was not is out
