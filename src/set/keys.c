@@ -535,8 +535,7 @@ EnsureKeyType(StoredSetCall *call)
 	StoredSetWriter *writer = call->table.writer;
 	bool		is_number = call->key_type->words == 0;
 
-	call->knows_type |= writer != NULL && is_number &&
-		writer->key_type == call->key_type->id;
+	call->knows_type |= is_number && writer->key_type == call->key_type->id;
 	if (call->knows_type)
 		return;
 	if (!FindKeyType(call, &row))
@@ -554,7 +553,7 @@ EnsureKeyType(StoredSetCall *call)
 		StoredSetUnlock(&call->table, STORED_SET_TYPE_BUCKET);
 	}
 	/* this command will have written, so no other has changed it meanwhile */
-	if (writer != NULL && is_number)
+	if (is_number)
 		writer->key_type = call->key_type->id;
 }
 

@@ -99,19 +99,14 @@
 #define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
 
 /* What a session remembers of a set */
-struct StoredSetKnown
+typedef struct StoredSetKnown
 {
 	Oid			relid;			/* hash key */
 	bool		is_valid;		/* nothing has changed since we looked */
 	bool		is_complete;	/* we have looked */
-	StoredSetWriter writer;
 	StoredSet	set;
-	Bitmapset  *left;			/* pages that rows have left */
-	int			nleft;			/* so many rows */
-	TransactionId leaver;		/* the last transaction in which they did */
-	Bitmapset  *waiting;		/* pages that rows had left before */
-	TransactionId waits_for;	/* others may see what was there before it */
-};
+	StoredSetWriter writer;
+} StoredSetKnown;
 
 static HTAB *known_sets = NULL;
 
@@ -154,15 +149,23 @@ DropForgotten(void)
 	{
 		if (known->is_valid && known->is_complete)
 			continue;
-		bms_free(known->left);
-		bms_free(known->waiting);
+		bms_free(known->writer.left);
+		bms_free(known->writer.waiting);
 		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
 	}
 }
 
+/*
+ * What the session remembers of a table, if it is a set.
+ *
+ * If the table changes while we look, look again: an invalidation reaches only
+ * what is remembered already.
+ */
 static StoredSetKnown *
-FindKnown(Oid relid)
+GetKnown(Relation rel)
 {
+	Oid			relid = RelationGetRelid(rel);
+	const char *wrong;
 	StoredSetKnown *known;
 
 	if (known_sets == NULL)
@@ -176,28 +179,12 @@ FindKnown(Oid relid)
 		CacheRegisterRelcacheCallback(ForgetRelation, (Datum) 0);
 	}
 	known = hash_search(known_sets, &relid, HASH_FIND, NULL);
-	return known != NULL && known->is_valid && known->is_complete ? known :
-		NULL;
-}
-
-/*
- * Find out whether a table is a set, and remember it.
- *
- * If the table changes while we look, look again: an invalidation reaches only
- * what is remembered already.
- */
-static StoredSetKnown *
-Learn(Relation rel)
-{
-	Oid			relid = RelationGetRelid(rel);
-	const char *wrong;
-	StoredSetKnown *known;
+	if (known != NULL && known->is_valid && known->is_complete)
+		return known;
 
 	DropForgotten();
 	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
 	memset(&known->writer, 0, sizeof(known->writer));
-	known->left = known->waiting = NULL;
-	known->nleft = 0;
 	known->is_complete = false;
 	do
 	{
@@ -270,7 +257,6 @@ StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use)
 {
 	LOCKMODE	lockmode = use == STORED_SET_TEST ? AccessShareLock :
 	RowExclusiveLock;
-	StoredSetKnown *known;
 
 	memset(table, 0, offsetof(StoredSetTable, words));
 	table->use = use;
@@ -279,10 +265,7 @@ StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
-	known = FindKnown(relid);
-	if (known == NULL)
-		known = Learn(table->rel);
-	table->set = known->set;
+	table->set = GetKnown(table->rel)->set;
 
 	CheckPrivileges(table);
 	if (table->rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
@@ -318,16 +301,16 @@ StoredSetClose(StoredSetTable *table)
 static void
 NoteLeft(StoredSetTable *table, ItemPointer tid)
 {
-	StoredSetKnown *known = table->known;
+	StoredSetWriter *writer = table->writer;
 	BlockNumber block = ItemPointerGetBlockNumber(tid);
 	MemoryContext oldcontext;
 
-	if (known == NULL || block > PG_INT32_MAX)
+	if (block > PG_INT32_MAX)
 		return;
 	oldcontext = MemoryContextSwitchTo(CacheMemoryContext);
-	known->left = bms_add_member(known->left, (int) block);
-	known->nleft++;
-	known->leaver = GetTopTransactionId();
+	writer->left = bms_add_member(writer->left, (int) block);
+	writer->nleft++;
+	writer->leaver = GetTopTransactionId();
 	MemoryContextSwitchTo(oldcontext);
 }
 
@@ -343,38 +326,38 @@ NoteLeft(StoredSetTable *table, ItemPointer tid)
  * waits for the end of others is kept apart from what has been left since.
  */
 static void
-ReuseSpace(StoredSetTable *table, StoredSetKnown *known)
+ReuseSpace(Relation rel, StoredSetWriter *writer)
 {
 	BlockNumber nblocks;
 	int			block = -1;
 
-	if (known->waiting == NULL && known->nleft >= MIN_LEFT)
+	if (writer->waiting == NULL && writer->nleft >= MIN_LEFT)
 	{
-		known->waiting = known->left;
-		known->waits_for = known->leaver;
-		known->left = NULL;
-		known->nleft = 0;
+		writer->waiting = writer->left;
+		writer->waits_for = writer->leaver;
+		writer->left = NULL;
+		writer->nleft = 0;
 	}
-	if (known->waiting == NULL ||
-		!TransactionIdPrecedes(known->waits_for, BloomOldestXmin(table->rel)))
+	if (writer->waiting == NULL ||
+		!TransactionIdPrecedes(writer->waits_for, BloomOldestXmin(rel)))
 		return;
-	nblocks = RelationGetNumberOfBlocks(table->rel);
-	while ((block = bms_next_member(known->waiting, block)) >= 0 &&
+	nblocks = RelationGetNumberOfBlocks(rel);
+	while ((block = bms_next_member(writer->waiting, block)) >= 0 &&
 		   (BlockNumber) block < nblocks)
 	{
-		Buffer		buffer = ReadBuffer(table->rel, block);
+		Buffer		buffer = ReadBuffer(rel, block);
 		Size		space;
 
 		CHECK_FOR_INTERRUPTS();
-		BloomPrunePage(table->rel, buffer);
+		BloomPrunePage(rel, buffer);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		space = PageGetHeapFreeSpace(BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
-		RecordPageWithFreeSpace(table->rel, block, space);
+		RecordPageWithFreeSpace(rel, block, space);
 	}
-	FreeSpaceMapVacuum(table->rel);
-	bms_free(known->waiting);
-	known->waiting = NULL;
+	FreeSpaceMapVacuum(rel);
+	bms_free(writer->waiting);
+	writer->waiting = NULL;
 }
 
 /* Commands are compared as bytes: the struct has no padding. */
@@ -397,25 +380,18 @@ CurrentCommand(void)
 static void
 BeginToWrite(StoredSetTable *table)
 {
-	StoredSetKnown *known = FindKnown(table->set.relid);
+	StoredSetWriter *writer = &GetKnown(table->rel)->writer;
 	StoredSetCommand command = CurrentCommand();
 	bool		is_ours = memcmp(&command, &our_command, sizeof(command)) == 0;
 
-	/* it may have changed since StoredSetOpen */
-	if (known != NULL)
-	{
-		StoredSetWriter *writer = &known->writer;
-
-		table->known = known;
-		table->writer = writer;
-		table->wrote_before = writer->command.transaction == command.transaction;
-		table->same_command = is_ours &&
-			memcmp(&command, &writer->command, sizeof(command)) == 0;
-		if (!table->same_command)
-			writer->key_type = 0;
-		if (!table->wrote_before)
-			ReuseSpace(table, known);
-	}
+	table->writer = writer;
+	table->wrote_before = writer->command.transaction == command.transaction;
+	table->same_command = is_ours &&
+		memcmp(&command, &writer->command, sizeof(command)) == 0;
+	if (!table->same_command)
+		writer->key_type = 0;
+	if (!table->wrote_before)
+		ReuseSpace(table->rel, writer);
 	if (!is_ours)
 		CommandCounterIncrement();
 }
@@ -426,9 +402,7 @@ EndToWrite(StoredSetTable *table)
 {
 	if (!table->wrote)
 		return;
-	our_command = CurrentCommand();
-	if (table->writer != NULL)
-		table->writer->command = our_command;
+	table->writer->command = our_command = CurrentCommand();
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "access/genam.h"
 #include "access/skey.h"
 #include "executor/tuptable.h"
+#include "nodes/bitmapset.h"
 #include "utils/snapshot.h"
 
 #include "set/define.h"
@@ -32,12 +33,17 @@ typedef struct StoredSetCommand
 	CommandId	command;
 } StoredSetCommand;
 
-/* The last call of the session that wrote to a set */
+/* What a session remembers of its writes to a set */
 typedef struct StoredSetWriter
 {
-	StoredSetCommand command;
+	StoredSetCommand command;	/* the last one */
 	uint32		key_type;		/* that the set has, if one number says it, or
 								 * 0 */
+	Bitmapset  *left;			/* pages that rows have left */
+	int			nleft;			/* so many rows */
+	TransactionId leaver;		/* the last transaction in which they did */
+	Bitmapset  *waiting;		/* pages that rows had left before */
+	TransactionId waits_for;	/* others may see what was there before it */
 } StoredSetWriter;
 
 /* A row.  It is good until the next one is read. */
@@ -55,9 +61,6 @@ typedef struct StoredSetRow
 	int			room;			/* at least so many hashes find place */
 	bool		closed;			/* further keys are in the next generation */
 } StoredSetRow;
-
-/* What the session remembers of a set (set/rows.c) */
-typedef struct StoredSetKnown StoredSetKnown;
 
 /* An open set */
 typedef struct StoredSetTable
@@ -79,8 +82,7 @@ typedef struct StoredSetTable
 	IndexScanDesc versions;		/* with the dirty snapshot */
 	ScanKeyData keys[5];		/* of that, and their parts */
 	TupleTableSlot *output;
-	StoredSetKnown *known;		/* or NULL */
-	StoredSetWriter *writer;	/* this one, from now on */
+	StoredSetWriter *writer;
 	bool		wrote;
 	bool		wrote_before;	/* in this transaction */
 	bool		same_command;	/* has written before */
