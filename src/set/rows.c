@@ -299,9 +299,8 @@ StoredSetClose(StoredSetTable *table)
 
 /* A row has moved from this page to another, or was deleted. */
 static void
-NoteLeft(StoredSetTable *table, ItemPointer tid)
+NoteLeft(StoredSetWriter *writer, ItemPointer tid)
 {
-	StoredSetWriter *writer = table->writer;
 	BlockNumber block = ItemPointerGetBlockNumber(tid);
 	MemoryContext oldcontext;
 
@@ -331,6 +330,7 @@ ReuseSpace(Relation rel, StoredSetWriter *writer)
 	BlockNumber nblocks;
 	int			block = -1;
 
+	writer->looked = BloomLocalTransaction();
 	if (writer->waiting == NULL && writer->nleft >= MIN_LEFT)
 	{
 		writer->waiting = writer->left;
@@ -349,6 +349,8 @@ ReuseSpace(Relation rel, StoredSetWriter *writer)
 		Size		space;
 
 		CHECK_FOR_INTERRUPTS();
+		/* who is interrupted later need not look at it again */
+		writer->waiting = bms_del_member(writer->waiting, block);
 		BloomPrunePage(rel, buffer);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		space = PageGetHeapFreeSpace(BufferGetPage(buffer));
@@ -380,17 +382,16 @@ CurrentCommand(void)
 static void
 BeginToWrite(StoredSetTable *table)
 {
-	StoredSetWriter *writer = &GetKnown(table->rel)->writer;
+	StoredSetWriter *writer = table->writer = &GetKnown(table->rel)->writer;
 	StoredSetCommand command = CurrentCommand();
 	bool		is_ours = memcmp(&command, &our_command, sizeof(command)) == 0;
 
-	table->writer = writer;
 	table->wrote_before = writer->command.transaction == command.transaction;
 	table->same_command = is_ours &&
 		memcmp(&command, &writer->command, sizeof(command)) == 0;
 	if (!table->same_command)
 		writer->key_type = 0;
-	if (!table->wrote_before)
+	if (writer->looked != command.transaction)
 		ReuseSpace(table->rel, writer);
 	if (!is_ours)
 		CommandCounterIncrement();
@@ -400,9 +401,8 @@ BeginToWrite(StoredSetTable *table)
 static void
 EndToWrite(StoredSetTable *table)
 {
-	if (!table->wrote)
-		return;
-	table->writer->command = our_command = CurrentCommand();
+	if (table->wrote)
+		table->writer->command = our_command = CurrentCommand();
 }
 
 /*
@@ -1079,7 +1079,7 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 	if (update_indexes == TU_All)
 	{
 		WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
-		NoteLeft(table, &tid);
+		NoteLeft(table->writer, &tid);
 	}
 }
 
@@ -1124,7 +1124,7 @@ StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 											SnapshotAny, InvalidSnapshot, true,
 											&failure));
 	if (written)
-		NoteLeft(table, &tid);
+		NoteLeft(table->writer, &tid);
 	table->wrote |= written;
 	return written;
 }

@@ -44,6 +44,7 @@ typedef struct StoredSetWriter
 	TransactionId leaver;		/* the last transaction in which they did */
 	Bitmapset  *waiting;		/* pages that rows had left before */
 	TransactionId waits_for;	/* others may see what was there before it */
+	LocalTransactionId looked;	/* the last transaction that looked for these */
 } StoredSetWriter;
 
 /* A row.  It is good until the next one is read. */
