@@ -986,13 +986,14 @@ COMMENT ON FUNCTION bloom_distinct(anycompatible, float8, float8) IS 'in a SELEC
 -- not STRICT; keeps the parameters of a set; keep is in microseconds, 0 is for ever
 CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep bigint,
 							   slices int, buckets int, bits bigint, hashes int,
-							   seed bigint, grow boolean)
+							   seed bigint, grow boolean, key_type bloom)
 	RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_set_room(bigint, float8, bigint, int, int, bigint, int, bigint, boolean) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set';
+COMMENT ON FUNCTION _bloom_set_room(bigint, float8, bigint, int, int, bigint, int, bigint, boolean, bloom) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set; the last is an empty filter with the type of its keys';
 
 -- not STRICT; without keep, keys are kept for ever; without seed, it is random
-CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,
+CREATE FUNCTION bloom_set_create(name text, key_type text,
+								 capacity float8 DEFAULT NULL,
 								 fp_prob float8 DEFAULT 0.01,
 								 keep interval DEFAULT NULL, slices int DEFAULT 8,
 								 grow boolean DEFAULT true,
@@ -1001,7 +1002,7 @@ CREATE FUNCTION bloom_set_create(name text, capacity float8 DEFAULT NULL,
 								 if_not_exists boolean DEFAULT false)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_create(text, float8, float8, interval, int, boolean, boolean, bigint, boolean) IS 'make the table of a set with false-positive rate fp_prob; the set begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / slices; capacity is the number of keys in that time; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE';
+COMMENT ON FUNCTION bloom_set_create(text, text, float8, float8, interval, int, boolean, boolean, bigint, boolean) IS 'make the table of a set of keys of a type, named as for a column, with false-positive rate fp_prob; the set begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / slices; capacity is the number of keys in that time; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE';
 
 -- not STRICT, these: a null set is an error, a null key gives null
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())

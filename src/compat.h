@@ -97,110 +97,11 @@ typedef RangeType MultirangeType;
 #define PG_LSNOID	LSNOID
 #endif
 
-/* Which indexes an update needs became an enum with PostgreSQL 16 */
-#if PG_VERSION_NUM < 160000
-#define TU_UpdateIndexes	bool
-#define TU_All				true
-#endif
-
-/* Write new data, of the same size, over that of a tuple */
-#include "access/heapam.h"
-#include "storage/bufmgr.h"
-#include "storage/lmgr.h"
-#include "utils/rel.h"
-
-static inline void
-BloomOverwriteTuple(Relation rel, HeapTuple tuple)
-{
-#if PG_VERSION_NUM >= 180000
-	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(&tuple->t_self));
-	HeapTupleData old = *tuple;
-
-	LockTuple(rel, &tuple->t_self, InplaceUpdateTupleLock);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	old.t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer),
-											   PageGetItemId(BufferGetPage(buffer),
-															 ItemPointerGetOffsetNumber(&tuple->t_self)));
-	heap_inplace_update_and_unlock(rel, &old, tuple, buffer);
-	ReleaseBuffer(buffer);
-#else
-	heap_inplace_update(rel, tuple);
-#endif
-}
-
 /* PostgreSQL 18 moved the keys of GROUP BY into the range table */
 #if PG_VERSION_NUM >= 180000
 #define BloomGroupKeys(rte)		((rte)->groupexprs)
 #else
 #define BloomGroupKeys(rte)		((void) (rte), NIL)
-#endif
-
-/* Privileges moved out of the range table's entries with PostgreSQL 16 */
-#if PG_VERSION_NUM >= 160000
-#define BloomPermissions		RTEPermissionInfo
-#define BloomMakePermissions(rte) \
-	((rte)->perminfoindex = 1, makeNode(RTEPermissionInfo))
-#define BloomCheckPermissions(rte, permissions) \
-	ExecCheckPermissions(list_make1(rte), list_make1(permissions), true)
-#else
-#define BloomPermissions		RangeTblEntry
-#define BloomMakePermissions(rte)	(rte)
-#define BloomCheckPermissions(rte, permissions) \
-	ExecCheckRTPerms(list_make1(rte), true)
-#endif
-
-/*
- * Scans got flags with PostgreSQL 19, index scans a place for EXPLAIN's counts
- * with 18.  Updates and deletes got options with 19.
- */
-#include "access/genam.h"
-#include "access/tableam.h"
-#if PG_VERSION_NUM < 190000
-#define SO_NONE 0
-#define table_beginscan(rel, snapshot, nkeys, keys, flags) \
-	table_beginscan(rel, snapshot, nkeys, keys)
-#if PG_VERSION_NUM >= 180000
-#define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
-	index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys)
-#else
-#define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
-	index_beginscan(rel, index, snapshot, nkeys, norderbys)
-#endif
-#define table_tuple_update(rel, tid, slot, cid, options, snapshot, crosscheck, wait, failure, lockmode, update_indexes) \
-	table_tuple_update(rel, tid, slot, cid, snapshot, crosscheck, wait, failure, lockmode, update_indexes)
-#define table_tuple_delete(rel, tid, cid, options, snapshot, crosscheck, wait, failure) \
-	table_tuple_delete(rel, tid, cid, snapshot, crosscheck, wait, failure, false)
-#endif
-
-/* PostgreSQL 19 also sets bits of the visibility map, whose page it pins */
-#include "access/heapam.h"
-#include "storage/bufmgr.h"
-static inline void
-BloomPrunePage(Relation rel, Buffer buffer)
-{
-#if PG_VERSION_NUM >= 190000
-	Buffer		vmbuffer = InvalidBuffer;
-
-	heap_page_prune_opt(rel, buffer, &vmbuffer, false);
-	if (BufferIsValid(vmbuffer))
-		ReleaseBuffer(vmbuffer);
-#else
-	heap_page_prune_opt(rel, buffer);
-#endif
-}
-
-/* The oldest transaction that somebody may still see running */
-#include "storage/procarray.h"
-#if PG_VERSION_NUM >= 140000
-#define BloomOldestXmin(rel)	GetOldestNonRemovableTransactionId(rel)
-#else
-#define BloomOldestXmin(rel)	GetOldestXmin(rel, PROCARRAY_FLAGS_VACUUM)
-#endif
-
-/* PostgreSQL 14 tells an index whether its columns have changed */
-#if PG_VERSION_NUM < 140000
-#define index_insert(index, values, nulls, tid, rel, check, unchanged, info) \
-	index_insert(index, values, nulls, tid, rel, check, info)
 #endif
 
 /* PostgreSQL 19 has IGNORE NULLS, which a window function can refuse */

@@ -264,44 +264,58 @@ BloomNumericIsInt8(Datum key, int64 *integer)
 																Int64GetDatum(*integer))));
 }
 
-/*
- * Hash a number for a filter with numbers of another type.  False if the two
- * do not meet.
- */
+/* Are numbers of one type comparable with those of another, to be hashed so? */
 static bool
-HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
-				  BloomUse use, uint64 *hash)
+AreComparable(const BloomKeyType *key_type, const BloomKeyType *has, BloomUse use)
 {
+	if (!IsNumber(key_type) || !IsNumber(has))
+		return false;
+	return key_type->id == INT8OID ||
+		(key_type->id == NUMERICOID &&
+		 (has->id == FLOAT8OID || use == BLOOM_TO_TEST));
+}
+
+/* Hash a number for a filter with comparable numbers of another type. */
+static uint64
+HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
+				  BloomUse use)
+{
+	int64		value;
+
 	if (hasher->key_type.id == INT8OID)
 	{
-		int64		value = BloomGetInteger(hasher, key);
-
+		value = BloomGetInteger(hasher, key);
 		if (has == FLOAT8OID)
-			*hash = BloomHashFloat64((float8) value, seed);
-		else
-			*hash = BloomHashNumeric(DirectFunctionCall1(int8_numeric,
-														 Int64GetDatum(value)),
-									 seed);
-		return true;
+			return BloomHashFloat64((float8) value, seed);
+		return BloomHashNumeric(DirectFunctionCall1(int8_numeric,
+													Int64GetDatum(value)),
+								seed);
 	}
-	if (hasher->key_type.id == NUMERICOID && has == FLOAT8OID)
+	if (has == FLOAT8OID)
 	{
 		PGFunction	convert = use == BLOOM_TO_ADD ? numeric_float8 :
 		numeric_float8_no_overflow;
 
-		*hash = BloomHashFloat64(DatumGetFloat8(DirectFunctionCall1(convert, key)),
-								 seed);
-		return true;
+		return BloomHashFloat64(DatumGetFloat8(DirectFunctionCall1(convert, key)),
+								seed);
 	}
-	if (hasher->key_type.id == NUMERICOID && use == BLOOM_TO_TEST)
-	{
-		int64		value;
+	return BloomNumericIsInt8(key, &value) ? BloomHashInt64(value, seed) : 0;
+}
 
-		*hash = BloomNumericIsInt8(key, &value) ?
-			BloomHashInt64(value, seed) : 0;
-		return true;
-	}
-	return false;
+/*
+ * BloomCheckHasher
+ *		An error, if keys of a call site are of another type than the holder's.
+ *
+ * The type of a row is known only with the key.
+ */
+void
+BloomCheckHasher(const BloomHasher *hasher, BloomHolder holder,
+				 const BloomKeyType *has, BloomUse use)
+{
+	if (!hasher->key_type_varies &&
+		!BloomSameKeyType(has, &hasher->key_type) &&
+		!AreComparable(&hasher->key_type, has, use))
+		BloomKeyTypeMismatch(holder, has, &hasher->key_type);
 }
 
 /*
@@ -312,21 +326,18 @@ uint64
 BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
 			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
-	uint64		hash = 0;
+	uint64		hash;
 
-	/* the type of a row is known only afterwards */
-	if (hasher->key_type_varies || has->id == 0)
+	if (!hasher->key_type_varies && has->id != 0 &&
+		!BloomSameKeyType(has, &hasher->key_type))
 	{
-		hash = BloomHashDatum(hasher, key, seed);
-		if (has->id == 0 || BloomSameKeyType(has, &hasher->key_type))
-			return hash;
+		BloomCheckHasher(hasher, holder, has, use);
+		return HashAsOtherNumber(hasher, key, has->id, seed, use);
 	}
-	else if (BloomSameKeyType(has, &hasher->key_type))
-		return BloomHashDatum(hasher, key, seed);
-	else if (IsNumber(has) && IsNumber(&hasher->key_type) &&
-			 HashAsOtherNumber(hasher, key, has->id, seed, use, &hash))
-		return hash;
-	BloomKeyTypeMismatch(holder, has, &hasher->key_type);
+	hash = BloomHashDatum(hasher, key, seed);
+	/* the type of a row is known only now */
+	if (has->id != 0 && !BloomSameKeyType(has, &hasher->key_type))
+		BloomKeyTypeMismatch(holder, has, &hasher->key_type);
 	return hash;
 }
 

@@ -41,6 +41,8 @@ extern Oid	BloomImplicitTextCastFrom(const Node *key);
 extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array,
 							   Size size);
 extern uint64 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed);
+extern void BloomCheckHasher(const BloomHasher *hasher, BloomHolder holder,
+							 const BloomKeyType *has, BloomUse use);
 extern uint64 BloomHashKeyAs(BloomHasher *hasher, Datum key,
 							 BloomHolder holder, const BloomKeyType *has,
 							 uint64 seed, BloomUse use);

@@ -172,6 +172,9 @@ BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 			 key_type->id == TEXTOID && has->words == 0 ?
 			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
 					 has_name) :
+			 has->id == TEXTOID && holder == BLOOM_HOLDER_SET ?
+			 errhint("Was the set meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
+					 key_name) :
 			 CastLosesNothing(key_type, has) ?
 			 errhint("Cast the key to %s.", has_name) :
 			 errhint("Use keys of type %s.", has_name)));

@@ -1,19 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * set/rows.c
- *		The rows of a stored set: open it, lock, read, write, delete.
+ *		The rows of a stored set: open it, lock, find, write, delete.
  *
  * An add changes a row that it finds by its key.  Most of the time of such a
  * statement would go to the executor, so we call the table and the index
  * ourselves, and do what the executor does for such statements: locks and
  * privileges, command numbers, index entries, replica identity.  What it would
  * do beside that, for triggers, rules, policies, constraints and partitions, is
- * not needed: a table that has any of these is no set (set/define.c).
+ * not needed: a table that has any of these is no set (set/identity.c).
  *
- * Tests read rows with the active snapshot.  Writers hold the lock of the
- * bucket, and read all versions that exist or may come to exist (a dirty
- * snapshot), so that they see what open transactions have written.  Of a row
- * that is being changed, all versions but the newest can be passed over.
+ * Tests find the rows that the active snapshot sees.  Those that write hold the
+ * lock of the bucket, and find all versions that a dirty snapshot admits.  In
+ * both, the search passes over versions that cannot matter:
+ *
+ *	- A snapshot that is taken anew for each statement sees one version of a row
+ *	  at most.  A snapshot that is kept can see two, if the transaction has
+ *	  deleted a lane that another has deleted, too, and has made it again; and
+ *	  for SERIALIZABLE, it matters what is not seen.
+ *	- Behind the newest version of a row, no other says more.  The exception is a
+ *	  slice whose filter an open transaction has written: the keys that it has
+ *	  merged are in versions that it has replaced.
  *
  * Invariants, while the lock of a bucket is held:
  *
@@ -21,14 +28,14 @@
  *	- A row has at most one newest version.  Its creator is this transaction,
  *	  another open one, or one that has committed.
  *	- A version is free if it is the newest, no other open transaction has
- *	  written or locked it, and the transaction's snapshot, if there is one,
+ *	  created or locked it, and the transaction's snapshot, if there is one,
  *	  sees it.  Only free versions are updated or deleted, so no write waits.
- *	- A version is overwritten only by the command and the subtransaction that
- *	  have made it.
+ *	- A version is overwritten only by the subtransaction that has made it, and
+ *	  while nothing else in the session reads the table.
  *
  * Whoever locks or changes rows by SQL while others add can break these.  The
  * worst that comes of it is that a write waits, be it in a deadlock, or fails with
- * 40001 or 23505.
+ * 40001, 23505 or 27000.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -36,44 +43,27 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/itup.h"
 #include "access/multixact.h"
 #include "access/relation.h"
-#include "access/stratnum.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "catalog/pg_type_d.h"
-#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "storage/bufmgr.h"
-#include "storage/bufpage.h"
-#include "storage/freespace.h"
-#include "storage/lmgr.h"
 #include "storage/lock.h"
-#include "storage/proc.h"
-#include "storage/procarray.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/hsearch.h"
-#include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "filter/fetch.h"
+#include "set/compat.h"
 #include "set/rows.h"
 
 /* A column, as a member of a set of columns */
@@ -83,10 +73,7 @@
 #define LOCK_CLASS	0xB100
 
 /* With more versions of a row, a search of the index takes less than to pass them */
-#define MAX_PASSED	24
-
-/* So many rows must have left their pages before we look at these */
-#define MIN_LEFT	32
+#define MAX_SKIPPED	24
 
 /*
  * The word behind the last hash of a lane.  All others behind it are zero.
@@ -97,112 +84,6 @@
 #define LANE_END			(UINT64CONST(1) << 63)
 #define LANE_CLOSED			(UINT64CONST(1) << 62)
 #define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
-
-/* What a session remembers of a set */
-typedef struct StoredSetKnown
-{
-	Oid			relid;			/* hash key */
-	bool		is_valid;		/* nothing has changed since we looked */
-	bool		is_complete;	/* we have looked */
-	StoredSet	set;
-	StoredSetWriter writer;
-} StoredSetKnown;
-
-static HTAB *known_sets = NULL;
-
-/* With which the session has last written to a set */
-static StoredSetCommand our_command;
-
-/* ----------------------------------------------------------------
- *							WHAT A SESSION REMEMBERS
- * ----------------------------------------------------------------
- */
-
-static void
-ForgetRelation(Datum arg, Oid relid)
-{
-	HASH_SEQ_STATUS status;
-	StoredSetKnown *known;
-
-	(void) arg;
-	if (OidIsValid(relid))
-	{
-		known = hash_search(known_sets, &relid, HASH_FIND, NULL);
-		if (known != NULL)
-			known->is_valid = false;
-		return;
-	}
-	hash_seq_init(&status, known_sets);
-	while ((known = hash_seq_search(&status)) != NULL)
-		known->is_valid = false;
-}
-
-/* Sets that were changed or dropped take no memory. */
-static void
-DropForgotten(void)
-{
-	HASH_SEQ_STATUS status;
-	StoredSetKnown *known;
-
-	hash_seq_init(&status, known_sets);
-	while ((known = hash_seq_search(&status)) != NULL)
-	{
-		if (known->is_valid && known->is_complete)
-			continue;
-		bms_free(known->writer.left);
-		bms_free(known->writer.waiting);
-		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
-	}
-}
-
-/*
- * What the session remembers of a table, if it is a set.
- *
- * If the table changes while we look, look again: an invalidation reaches only
- * what is remembered already.
- */
-static StoredSetKnown *
-GetKnown(Relation rel)
-{
-	Oid			relid = RelationGetRelid(rel);
-	const char *wrong;
-	StoredSetKnown *known;
-
-	if (known_sets == NULL)
-	{
-		HASHCTL		info = {0};
-
-		info.keysize = sizeof(Oid);
-		info.entrysize = sizeof(StoredSetKnown);
-		known_sets = hash_create("Bloom sets", 16, &info,
-								 HASH_ELEM | HASH_BLOBS);
-		CacheRegisterRelcacheCallback(ForgetRelation, (Datum) 0);
-	}
-	known = hash_search(known_sets, &relid, HASH_FIND, NULL);
-	if (known != NULL && known->is_valid && known->is_complete)
-		return known;
-
-	DropForgotten();
-	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
-	memset(&known->writer, 0, sizeof(known->writer));
-	known->is_complete = false;
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		known->is_valid = true;
-		wrong = StoredSetDefine(rel, &known->set);
-	} while (!known->is_valid);
-
-	if (wrong != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a Bloom set",
-						RelationGetRelationName(rel)),
-				 errdetail("%s", wrong),
-				 errhint("A set is a table that bloom_set_create made and nobody has changed.")));
-	known->is_complete = true;
-	return known;
-}
 
 /* ----------------------------------------------------------------
  *							OPENING
@@ -232,7 +113,7 @@ CheckPrivileges(const StoredSetTable *table)
 	if (table->use == STORED_SET_ADD)
 		permissions->requiredPerms |= ACL_INSERT | ACL_UPDATE;
 	if (table->use == STORED_SET_EXPIRE ||
-		(table->use == STORED_SET_ADD && !table->set.params.keeps_all))
+		(table->use == STORED_SET_ADD && table->set.params.keep != 0))
 		permissions->requiredPerms |= ACL_DELETE;
 	all = bms_add_range(NULL, ATTRIBUTE(1), ATTRIBUTE(STORED_SET_COLUMNS));
 	permissions->selectedCols = all;
@@ -260,12 +141,14 @@ StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use)
 
 	memset(table, 0, offsetof(StoredSetTable, words));
 	table->use = use;
+	table->context = CurrentMemoryContext;
 	table->rel = try_relation_open(relid, lockmode);
 	if (table->rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
-	table->set = GetKnown(table->rel)->set;
+	table->set = StoredSetRecall(table->rel)->set;
+	table->set.key_type = BloomCopyKeyType(&table->set.key_type);
 
 	CheckPrivileges(table);
 	if (table->rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
@@ -287,183 +170,65 @@ StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use)
 }
 
 /*
+ * StoredSetOldestSlice
+ *		The oldest slice in which a key may still have to be remembered.
+ */
+TimestampTz
+StoredSetOldestSlice(const StoredSetParams *params, TimestampTz at)
+{
+	/* neither is large enough for an overflow */
+	TimestampTz oldest = StoredSetSliceOf(params, at - params->keep);
+
+	if (params->keep != 0 && !IS_VALID_TIMESTAMP(oldest))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+	return oldest;
+}
+
+/*
+ * StoredSetBeginWriting
+ *		Begin to write to an open set.
+ *
+ * From here on, until it is closed, no code runs but ours and the server's.
+ *
+ * What a call writes has a command of its own, so that the statement that calls
+ * cannot silently pass over rows that we have changed.
+ */
+void
+StoredSetBeginWriting(StoredSetTable *table)
+{
+	table->known = StoredSetRecall(table->rel);
+	StoredSetReuseSpace(table->rel, table->known);
+	table->is_alone = table->rel->rd_refcnt == 1;
+	table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
+											 &TTSOpsVirtual);
+	CommandCounterIncrement();
+	if (IsolationUsesXactSnapshot())
+		PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+/*
  * StoredSetClose
  *		Close it.  The locks are kept, as after every statement.
  */
 void
 StoredSetClose(StoredSetTable *table)
 {
-	index_close(table->index, NoLock);
-	relation_close(table->rel, NoLock);
-}
-
-/* A row has moved from this page to another, or was deleted. */
-static void
-NoteLeft(StoredSetWriter *writer, ItemPointer tid)
-{
-	BlockNumber block = ItemPointerGetBlockNumber(tid);
-	MemoryContext oldcontext;
-
-	if (block > PG_INT32_MAX)
-		return;
-	oldcontext = MemoryContextSwitchTo(CacheMemoryContext);
-	writer->left = bms_add_member(writer->left, (int) block);
-	writer->nleft++;
-	writer->leaver = GetTopTransactionId();
-	MemoryContextSwitchTo(oldcontext);
-}
-
-/*
- * Make the space usable that rows have left in transactions of this session, as
- * soon as nobody can see them there.
- *
- * A call with many keys changes several rows of a page, and not all new versions
- * find place there.  Nobody but vacuum would enter into the free space map where
- * the old ones were, and each such call would make the table larger.
- *
- * While several sessions add, one of them is open at nearly any time.  So what
- * waits for the end of others is kept apart from what has been left since.
- */
-static void
-ReuseSpace(Relation rel, StoredSetWriter *writer)
-{
-	BlockNumber nblocks;
-	int			block = -1;
-
-	writer->looked = BloomLocalTransaction();
-	if (writer->waiting == NULL && writer->nleft >= MIN_LEFT)
+	if (table->visible.scan != NULL)
+		index_endscan(table->visible.scan);
+	if (table->versions.scan != NULL)
+		index_endscan(table->versions.scan);
+	if (table->slot != NULL)
+		ExecDropSingleTupleTableSlot(table->slot);
+	if (table->known != NULL)
 	{
-		writer->waiting = writer->left;
-		writer->waits_for = writer->leaver;
-		writer->left = NULL;
-		writer->nleft = 0;
-	}
-	if (writer->waiting == NULL ||
-		!TransactionIdPrecedes(writer->waits_for, BloomOldestXmin(rel)))
-		return;
-	nblocks = RelationGetNumberOfBlocks(rel);
-	while ((block = bms_next_member(writer->waiting, block)) >= 0 &&
-		   (BlockNumber) block < nblocks)
-	{
-		Buffer		buffer = ReadBuffer(rel, block);
-		Size		space;
-
-		CHECK_FOR_INTERRUPTS();
-		/* who is interrupted later need not look at it again */
-		writer->waiting = bms_del_member(writer->waiting, block);
-		BloomPrunePage(rel, buffer);
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		space = PageGetHeapFreeSpace(BufferGetPage(buffer));
-		UnlockReleaseBuffer(buffer);
-		RecordPageWithFreeSpace(rel, block, space);
-	}
-	FreeSpaceMapVacuum(rel);
-	bms_free(writer->waiting);
-	writer->waiting = NULL;
-}
-
-/* Commands are compared as bytes: the struct has no padding. */
-static StoredSetCommand
-CurrentCommand(void)
-{
-	StoredSetCommand command = {BloomLocalTransaction(),
-	GetCurrentSubTransactionId(), GetCurrentCommandId(false)};
-
-	return command;
-}
-
-/*
- * Find out what the session has written before.
- *
- * A command of our own begins with the first call of a statement, so that the
- * statement itself cannot silently pass over rows that we have changed.  It is
- * one for all sets.
- */
-static void
-BeginToWrite(StoredSetTable *table)
-{
-	StoredSetWriter *writer = table->writer = &GetKnown(table->rel)->writer;
-	StoredSetCommand command = CurrentCommand();
-	bool		is_ours = memcmp(&command, &our_command, sizeof(command)) == 0;
-
-	table->wrote_before = writer->command.transaction == command.transaction;
-	table->same_command = is_ours &&
-		memcmp(&command, &writer->command, sizeof(command)) == 0;
-	if (!table->same_command)
-		writer->key_type = 0;
-	if (writer->looked != command.transaction)
-		ReuseSpace(table->rel, writer);
-	if (!is_ours)
-		CommandCounterIncrement();
-}
-
-/* Remember what it has written by now. */
-static void
-EndToWrite(StoredSetTable *table)
-{
-	if (table->wrote)
-		table->writer->command = our_command = CurrentCommand();
-}
-
-/*
- * StoredSetBegin
- *		Begin to read, or to write.
- *
- * Until StoredSetEnd, no code runs but ours and the server's.
- */
-void
-StoredSetBegin(StoredSetTable *table)
-{
-	bool		writes = table->use != STORED_SET_TEST;
-
-	table->context = CurrentMemoryContext;
-	table->slot = table_slot_create(table->rel, NULL);
-	if (writes)
-	{
-		BeginToWrite(table);
-		table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
-												 &TTSOpsVirtual);
-		InitDirtySnapshot(table->dirty);
-		table->versions = index_beginscan(table->rel, table->index,
-										  &table->dirty, NULL, 2, 0, SO_NONE);
-		table->versions->xs_want_itup = true;
-		if (IsolationUsesXactSnapshot())
-			PushActiveSnapshot(GetTransactionSnapshot());
-	}
-	table->snapshot = GetActiveSnapshot();
-}
-
-/*
- * StoredSetEnd
- *		End what StoredSetBegin has begun.
- */
-void
-StoredSetEnd(StoredSetTable *table)
-{
-	if (table->scan != NULL)
-		index_endscan(table->scan);
-	if (table->versions != NULL)
-	{
-		EndToWrite(table);
-		index_endscan(table->versions);
 		ExecDropSingleTupleTableSlot(table->output);
 		if (IsolationUsesXactSnapshot())
 			PopActiveSnapshot();
 	}
-	ExecDropSingleTupleTableSlot(table->slot);
-}
-
-/*
- * StoredSetWaitFor
- *		Wait for the end of a transaction.
- */
-void
-StoredSetWaitFor(StoredSetTable *table, TransactionId other)
-{
-	/* without a page in our hands */
-	ExecClearTuple(table->slot);
-	index_rescan(table->versions, NULL, 2, NULL, 0);
-	XactLockTableWait(other, NULL, NULL, XLTW_None);
+	index_close(table->index, NoLock);
+	relation_close(table->rel, NoLock);
 }
 
 /* ----------------------------------------------------------------
@@ -495,7 +260,7 @@ StoredSetLock(StoredSetTable *table, int32 bucket)
 	LOCKTAG		tag = LockTagOf(table, bucket);
 
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-	table->lowest = PG_INT32_MAX;	/* search again */
+	table->versions.lowest = PG_INT32_MAX;	/* search again */
 }
 
 void
@@ -504,6 +269,19 @@ StoredSetUnlock(StoredSetTable *table, int32 bucket)
 	LOCKTAG		tag = LockTagOf(table, bucket);
 
 	(void) LockRelease(&tag, ExclusiveLock, false);
+}
+
+/*
+ * StoredSetWaitFor
+ *		Wait for the end of a transaction.
+ */
+void
+StoredSetWaitFor(StoredSetTable *table, TransactionId other)
+{
+	/* without a page in our hands */
+	ExecClearTuple(table->slot);
+	index_rescan(table->versions.scan, NULL, 2, NULL, 0);
+	XactLockTableWait(other, NULL, NULL, XLTW_None);
 }
 
 /* ----------------------------------------------------------------
@@ -523,18 +301,19 @@ InvalidRow(const StoredSetTable *table, const StoredSetRow *row, const char *wro
 					   row->lane, timestamptz_to_str(row->slice), wrong)));
 }
 
-/*
- * The shape that the filter of a row should have, but for what only informs.
- */
+/* Does a filter have the shape of a bucket, and keys of the set's type? */
 static bool
-HasOwnShape(const StoredSet *set, const StoredSetRow *row, const Bloom *filter)
+IsOfBucket(const StoredSet *set, const StoredSetRow *row, const Bloom *filter)
 {
-	if (row->bucket == STORED_SET_TYPE_BUCKET)
-		return BloomBits(filter) == STORED_SET_TYPE_BITS;
-	return row->lane == 0 && BloomBits(filter) == (uint64) set->params.bits &&
-		filter->hashes == StoredSetHashes(&set->params,
-										  StoredSetGeneration(set, row->bucket)) &&
-		filter->seed == (uint64) set->params.seed;
+	const StoredSetParams *params = &set->params;
+	BloomKeyType key_type = BloomKeyTypeOf(filter);
+
+	return row->lane == 0 && BloomBits(filter) == (uint64) params->bits &&
+		filter->hashes == StoredSetHashes(params,
+										  StoredSetGeneration(params,
+															  row->bucket)) &&
+		filter->seed == (uint64) params->seed &&
+		BloomSameKeyType(&key_type, &set->key_type);
 }
 
 /* A filter, in memory that is kept until the next one is read. */
@@ -560,8 +339,8 @@ FetchFilter(StoredSetTable *table, Datum datum)
 static void
 ReadFilter(StoredSetTable *table, StoredSetRow *row, Datum datum)
 {
-	Size		most = BLOOM_HEADER_SIZE + BLOOM_MAX_TYPE_WORDS * sizeof(uint64) +
-	Max(table->set.params.bits, STORED_SET_TYPE_BITS) / 8;
+	Size		most = BLOOM_HEADER_SIZE +
+	table->set.key_type.words * sizeof(uint64) + table->set.params.bits / 8;
 	const Bloom *filter;
 
 	if (toast_raw_datum_size(datum) > most)
@@ -571,8 +350,8 @@ ReadFilter(StoredSetTable *table, StoredSetRow *row, Datum datum)
 		BloomCheckHeader(filter) != NULL ||
 		VARSIZE(filter) != BloomSizeByHeader(filter))
 		InvalidRow(table, row, "Its filter is no value, but a state of an aggregate.");
-	if (!HasOwnShape(&table->set, row, filter))
-		InvalidRow(table, row, "Its filter does not have the shape of the bucket.");
+	if (!IsOfBucket(&table->set, row, filter))
+		InvalidRow(table, row, "Its filter does not have the shape of the bucket, or the key type of the set.");
 	row->filter = filter;
 }
 
@@ -633,60 +412,37 @@ ReadRow(StoredSetTable *table, StoredSetRow *row)
 	row->bucket = DatumGetInt32(slot->tts_values[STORED_SET_BUCKET - 1]);
 	row->lane = DatumGetInt32(slot->tts_values[STORED_SET_LANE - 1]);
 	row->slice = DatumGetTimestampTz(slot->tts_values[STORED_SET_SLICE - 1]);
-	if ((row->bucket != STORED_SET_TYPE_BUCKET &&
-		 StoredSetGeneration(&table->set, row->bucket) < 0) ||
+	if (StoredSetGeneration(&table->set.params, row->bucket) < 0 ||
 		row->lane > 0 || row->lane == PG_INT32_MIN)
 		InvalidRow(table, row, "The set cannot have this bucket or lane.");
 
 	if (!slot->tts_isnull[STORED_SET_FILTER - 1])
 		ReadFilter(table, row, slot->tts_values[STORED_SET_FILTER - 1]);
-	else if (row->bucket == STORED_SET_TYPE_BUCKET ||
-			 slot->tts_isnull[STORED_SET_ROOM - 1])
+	else if (slot->tts_isnull[STORED_SET_ROOM - 1])
 		InvalidRow(table, row, "A column is null.");
 	else
 		ReadLane(table, row, slot->tts_values[STORED_SET_ROOM - 1]);
 }
 
-/*
- * StoredSetFindRows
- *		Begin to read the rows of a bucket, or of all, one bucket and slice after
- *		another, of slices from this one on, as the snapshot sees them.
+/* ----------------------------------------------------------------
+ *							VERSIONS
+ * ----------------------------------------------------------------
  */
-void
-StoredSetFindRows(StoredSetTable *table, int32 bucket, TimestampTz oldest)
-{
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	bool		all = bucket == STORED_SET_ALL_BUCKETS;
-	ScanKeyData keys[2];
-
-	ScanKeyInit(&keys[0], 1, all ? BTGreaterStrategyNumber :
-				BTEqualStrategyNumber, all ? F_INT4GT : F_INT4EQ,
-				Int32GetDatum(bucket));
-	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber,
-				F_TIMESTAMP_GE, TimestampTzGetDatum(oldest));
-	if (table->scan == NULL)
-		table->scan = index_beginscan(table->rel, table->index,
-									  table->snapshot, NULL, 2, 0, SO_NONE);
-	index_rescan(table->scan, keys, 2, NULL, 0);
-	MemoryContextSwitchTo(oldcontext);
-}
 
 /*
- * StoredSetNextRow
- *		The next of these rows.  False: there are no more.
+ * The header of the tuple in the slot.
+ *
+ * Others may lock or freeze the tuple meanwhile, so its fields are read at once.
+ * What the copy says is looked up without the page, as heap_lock_tuple does.
  */
-bool
-StoredSetNextRow(StoredSetTable *table, StoredSetRow *row)
+static void
+CopyHeader(TupleTableSlot *slot, HeapTupleHeader header)
 {
-	/* what the scan allocates, it keeps */
-	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	bool		found = index_getnext_slot(table->scan, BackwardScanDirection,
-										   table->slot);
+	BufferHeapTupleTableSlot *buffered = (BufferHeapTupleTableSlot *) slot;
 
-	MemoryContextSwitchTo(oldcontext);
-	if (found)
-		ReadRow(table, row);
-	return found;
+	LockBuffer(buffered->buffer, BUFFER_LOCK_SHARE);
+	memcpy(header, buffered->base.tuple->t_data, SizeofHeapTupleHeader);
+	LockBuffer(buffered->buffer, BUFFER_LOCK_UNLOCK);
 }
 
 /* Is this the newest version of its row? */
@@ -718,12 +474,13 @@ IsLocked(HeapTupleHeader header)
 }
 
 /*
- * May the command that has made a version, in this transaction, overwrite it?
+ * May a version be overwritten by what holds all that it holds?  See
+ * "Overwriting" in set/set.h.
  *
- * Whoever sees a version must see what was written by then, and no more.  If
- * the current command has made it, no snapshot shows it yet, neither of others
- * nor ours; if the current subtransaction has, it goes with what is written over
- * it.  But logical decoding would not see that.
+ * If the current subtransaction has made it, it goes with what is written over
+ * it.  But logical decoding would not see that; nor would a statement that reads
+ * the rows of the table itself, and then deletes one with more keys than it has
+ * read.
  *
  * All lanes have the same nulls, so that the header can stay.  Filters differ.
  */
@@ -731,146 +488,172 @@ static bool
 CanBeOverwritten(const StoredSetTable *table, const StoredSetRow *row,
 				 HeapTupleHeader header)
 {
-	return row->filter == NULL &&
+	return row->filter == NULL && table->is_alone &&
 		TransactionIdEquals(HeapTupleHeaderGetRawXmin(header),
 							GetCurrentTransactionIdIfAny()) &&
 		!RelationIsLogicallyLogged(table->rel);
 }
 
-/* The version in the slot, which the dirty snapshot sees. */
+/* What the version in the slot is, which the dirty snapshot admits. */
 static void
-ReadVersion(StoredSetTable *table, StoredSetVersion *version)
+Classify(StoredSetTable *table, StoredSetVersion *version)
 {
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(table->slot, false, NULL);
-	HeapTupleHeader header = tuple->t_data;
 	StoredSetPlace *place = &version->place;
+	HeapTupleHeaderData header;
 
-	ReadRow(table, &version->row);
+	CopyHeader(table->slot, &header);
 	version->creator = table->dirty.xmin;
 	place->tid = table->slot->tts_tid;
 	place->is_own = !TransactionIdIsValid(version->creator) &&
-		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
-	place->command = place->is_own ? HeapTupleHeaderGetCmin(header) :
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(&header));
+	place->command = place->is_own ? HeapTupleHeaderGetCmin(&header) :
 		InvalidCommandId;
-	place->length = place->is_own && CanBeOverwritten(table, &version->row, header) ?
-		tuple->t_len : 0;
-	version->is_newest = IsNewest(header);
+	place->length = place->is_own &&
+		CanBeOverwritten(table, &version->row, &header) ?
+		((BufferHeapTupleTableSlot *) table->slot)->base.tuple->t_len : 0;
+	version->is_newest = IsNewest(&header);
 	version->is_visible = !TransactionIdIsValid(version->creator) &&
 		(place->is_own || !IsolationUsesXactSnapshot() ||
 		 table_tuple_satisfies_snapshot(table->rel, table->slot,
-										table->snapshot));
+										GetActiveSnapshot()));
 	version->is_free = version->is_newest && version->is_visible &&
-		!IsLocked(header);
+		!IsLocked(&header);
 }
 
-/*
- * Search the index for what is less than (bucket, slice, lane), down to the
- * lowest bucket that is to be read.
- */
+/* Search the index for what is less than (bucket, slice, lane). */
 static void
-SearchBelow(StoredSetTable *table, int32 bucket, TimestampTz slice, int32 lane)
+SearchBelow(StoredSetTable *table, StoredSetSearch *search, int32 bucket,
+			TimestampTz slice, int32 lane)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
-	ScanKey		row = &table->keys[2];
+	ScanKey		row = &search->keys[2];
 	Datum		values[3] = {Int32GetDatum(bucket), TimestampTzGetDatum(slice),
 	Int32GetDatum(lane)};
 
+	if (table->slot == NULL)
+		table->slot = table_slot_create(table->rel, NULL);
+	if (search->scan == NULL)
+	{
+		Snapshot	snapshot = GetActiveSnapshot();
+
+		if (search == &table->versions)
+		{
+			InitDirtySnapshot(table->dirty);
+			snapshot = &table->dirty;
+		}
+		search->scan = index_beginscan(table->rel, table->index, snapshot, NULL,
+									   2, 0, SO_NONE);
+		search->scan->xs_want_itup = true;
+	}
 	for (int i = 0; i < 3; i++)
 		ScanKeyEntryInitialize(&row[i], SK_ROW_MEMBER | (i == 2 ? SK_ROW_END : 0),
 							   i + 1, BTLessStrategyNumber, InvalidOid,
 							   InvalidOid, i == 1 ? F_TIMESTAMP_CMP : F_BTINT4CMP,
 							   values[i]);
-	table->keys[0] = (ScanKeyData)
+	search->keys[0] = (ScanKeyData)
 	{
 		.sk_flags = SK_ROW_HEADER,.sk_attno = 1,
 			.sk_strategy = BTLessStrategyNumber,.sk_argument = PointerGetDatum(row)
 	};
-	ScanKeyInit(&table->keys[1], 1, BTGreaterEqualStrategyNumber, F_INT4GE,
-				Int32GetDatum(table->lowest));
-	index_rescan(table->versions, table->keys, 2, NULL, 0);
+	ScanKeyInit(&search->keys[1], 1, BTGreaterEqualStrategyNumber, F_INT4GE,
+				Int32GetDatum(search->lowest));
+	index_rescan(search->scan, search->keys, 2, NULL, 0);
 	MemoryContextSwitchTo(oldcontext);
 }
 
 /*
- * StoredSetFindVersions
- *		Begin to read the versions of the rows of a bucket, of slices in this
- *		range, that exist or may come to exist.
+ * StoredSetFindAll
+ *		Begin to find the versions of all rows.
+ */
+void
+StoredSetFindAll(StoredSetTable *table, StoredSetSearch *search)
+{
+	search->lowest = search->first = 0;
+	search->last = PG_INT32_MAX;
+	search->from = DT_NOBEGIN;
+	search->ahead = search->skip = false;
+	SearchBelow(table, search, PG_INT32_MAX, DT_NOEND, PG_INT32_MIN);
+}
+
+/*
+ * StoredSetFindBucket
+ *		Begin to find the versions of the rows of a bucket, of slices in this
+ *		range.
  *
  * They come by descending lanes: the filter, long lanes, short lanes.  Keys
  * move only to rows that come before theirs.  So if a transaction that has
  * moved keys is rolled back while we read, we see them in their old place.
  *
- * If the caller will read more buckets of the same lock, from higher to lower,
- * one search is for all of them.
+ * If the caller will go on with lower buckets, of the same lock and slices, down
+ * to the lowest, one scan of the index is for all of them.
  */
 void
-StoredSetFindVersions(StoredSetTable *table, int32 bucket, bool more,
-					  TimestampTz from, TimestampTz before)
+StoredSetFindBucket(StoredSetTable *table, StoredSetSearch *search, int32 bucket,
+					int32 lowest, TimestampTz from, TimestampTz before)
 {
-	bool		goes_on = bucket >= table->lowest && bucket < table->bucket;
+	bool		goes_on = bucket >= search->lowest && bucket < search->first;
 
-	if (!goes_on)
-	{
-		table->lowest = more ?
-			bucket >> STORED_SET_LOCK_SHIFT << STORED_SET_LOCK_SHIFT : bucket;
-		table->ahead = false;
-		SearchBelow(table, bucket, before, PG_INT32_MIN);
-	}
-	table->bucket = bucket;
-	table->from = from;
-	table->merged = DT_NOEND;	/* no row is of that slice */
+	search->first = search->last = bucket;
+	search->from = from;
+	search->merged = DT_NOEND;	/* no row is of that slice */
 	/* the rest of a row of another bucket does not matter */
-	table->passed = goes_on && !table->ahead;
+	search->skip = goes_on && !search->ahead;
+	if (goes_on)
+		return;
+	search->lowest = lowest;
+	search->ahead = false;
+	SearchBelow(table, search, bucket, before, PG_INT32_MIN);
 }
 
-/* Read the next entry of the index.  The last is followed by one below all. */
+/* Take the next entry of the index.  The last is followed by one below all. */
 static void
-NextEntry(StoredSetTable *table)
+NextEntry(StoredSetSearch *search)
 {
-	IndexScanDesc scan = table->versions;
-	StoredSetRow *entry = &table->entry;
+	IndexScanDesc scan = search->scan;
+	StoredSetRow *entry = &search->entry;
 	StoredSetRow last = *entry;
 	Datum		values[3];
 	bool		nulls[3];
 
-	entry->bucket = STORED_SET_ALL_BUCKETS;
+	entry->bucket = PG_INT32_MIN;
 	if (index_getnext_tid(scan, BackwardScanDirection) == NULL)
 		return;
 	index_deform_tuple(scan->xs_itup, scan->xs_itupdesc, values, nulls);
 	entry->bucket = DatumGetInt32(values[0]);
 	entry->slice = DatumGetTimestampTz(values[1]);
 	entry->lane = DatumGetInt32(values[2]);
-	table->passed &= entry->bucket == last.bucket &&
+	search->skip &= entry->bucket == last.bucket &&
 		entry->slice == last.slice && entry->lane == last.lane;
 }
 
 /*
  * Go to the next version by the index.  False: there is none.
  *
- * In a transaction of many commands, a row can have many.
+ * Rows that are written often have many, while others have old snapshots.
  */
 static bool
-NextSlot(StoredSetTable *table)
+NextSlot(StoredSetTable *table, StoredSetSearch *search)
 {
-	IndexScanDesc scan = table->versions;
-	const StoredSetRow *entry = &table->entry;
-	int			npassed = 0;
+	IndexScanDesc scan = search->scan;
+	const StoredSetRow *entry = &search->entry;
+	int			nskipped = 0;
 
 	do
 	{
-		if (!scan->xs_heap_continue || table->passed)
+		CHECK_FOR_INTERRUPTS();
+		if (!scan->xs_heap_continue || search->skip)
 		{
-			if (!table->ahead)
-				NextEntry(table);
-			table->ahead = entry->bucket < table->bucket;
-			if (table->ahead)
+			if (!search->ahead)
+				NextEntry(search);
+			search->ahead = entry->bucket < search->first;
+			if (search->ahead)
 				return false;
-			if (entry->bucket > table->bucket || entry->slice < table->from)
+			if (entry->bucket > search->last || entry->slice < search->from)
 				continue;
-			if (table->passed)
+			if (search->skip)
 			{
-				if (++npassed == MAX_PASSED)
-					SearchBelow(table, entry->bucket, entry->slice,
+				if (++nskipped == MAX_SKIPPED)
+					SearchBelow(table, search, entry->bucket, entry->slice,
 								entry->lane);
 				continue;
 			}
@@ -881,32 +664,45 @@ NextSlot(StoredSetTable *table)
 }
 
 /*
- * StoredSetNextVersion
- *		The next of these versions.  False: there are no more.
+ * StoredSetNext
+ *		The next of the versions that a search finds.  False: there are no more.
  */
 bool
-StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *version)
+StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
+			  StoredSetVersion *version)
 {
-	MemoryContext oldcontext;
-	bool		found;
+	/* what the scan allocates, it keeps */
+	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
+	bool		found = NextSlot(table, search);
 
-	oldcontext = MemoryContextSwitchTo(table->context);
-	found = NextSlot(table);
 	MemoryContextSwitchTo(oldcontext);
 	if (!found)
 		return false;
-	ReadVersion(table, version);
-	if (!TransactionIdIsValid(version->creator))
-		table->passed = version->is_newest;
-	else
+	ReadRow(table, &version->row);
+	if (search == &table->visible)
 	{
-		/* what it has merged is in versions that it has replaced */
-		if (version->row.filter != NULL)
-			table->merged = version->row.slice;
-		table->passed = version->is_newest &&
-			version->row.slice != table->merged;
+		search->skip = !IsolationUsesXactSnapshot();
+		return true;
 	}
+	Classify(table, version);
+	if (TransactionIdIsValid(version->creator) && version->row.filter != NULL)
+		search->merged = version->row.slice;
+	search->skip = version->is_newest && version->row.slice != search->merged;
 	return true;
+}
+
+/*
+ * StoredSetIsClosed
+ *		May there be keys of this row's bucket in the next generation?
+ */
+bool
+StoredSetIsClosed(const StoredSetParams *params, int generation,
+				  const StoredSetRow *row)
+{
+	if (generation + 1 >= params->generations)
+		return false;
+	return row->filter == NULL ? row->closed :
+		StoredSetKeysLeft(row->filter) == 0;
 }
 
 /*
@@ -971,7 +767,7 @@ MakeRow(StoredSetTable *table, const StoredSetRow *row)
 
 	if (row->filter == NULL)
 		room = MakeLane(row);
-	else if (row->bucket != STORED_SET_TYPE_BUCKET)
+	else
 		room = MakeRoom(&table->set, row->filter);
 	ExecClearTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(table->rel);
@@ -986,26 +782,45 @@ MakeRow(StoredSetTable *table, const StoredSetRow *row)
 	ExecStoreVirtualTuple(slot);
 }
 
-/* Make entries for the row that was written last, in the index and its copies. */
+/* Make an entry in an index for the row that was written last. */
 static void
-WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row,
-				  IndexUniqueCheck check, bool same_key)
+WriteIndexEntry(StoredSetTable *table, Relation index, const StoredSetRow *row,
+				bool is_new)
 {
 	Datum		values[3] = {Int32GetDatum(row->bucket),
 	TimestampTzGetDatum(row->slice), Int32GetDatum(row->lane)};
 	bool		nulls[3] = {false, false, false};
 
-	(void) same_key;			/* not asked for before PostgreSQL 14 */
-	for (int i = -1; i < table->set.ncopies; i++)
-	{
-		Relation	index = i < 0 ? table->index :
-		index_open(table->set.copies[i], RowExclusiveLock);
+	/*
+	 * The check protects a new row from what others insert by SQL.  The key of
+	 * an old one is unique, for its last version is still there.
+	 */
+	(void) index_insert(index, values, nulls, &table->output->tts_tid,
+						table->rel,
+						is_new ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+						!is_new, BuildIndexInfo(index));
+}
 
-		(void) index_insert(index, values, nulls, &table->output->tts_tid,
-							table->rel, check, same_key,
-							BuildIndexInfo(index));
-		if (i >= 0)
-			index_close(index, NoLock);
+/* The same in the primary key, and in copies of that. */
+static void
+WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row, bool is_new)
+{
+	ListCell   *cell;
+
+	WriteIndexEntry(table, table->index, row, is_new);
+	if (!table->set.has_copies)
+		return;
+	foreach(cell, RelationGetIndexList(table->rel))
+	{
+		Oid			indexid = lfirst_oid(cell);
+		Relation	index;
+
+		if (indexid == table->set.index)
+			continue;
+		index = index_open(indexid, RowExclusiveLock);
+		if (index->rd_index->indisready)
+			WriteIndexEntry(table, index, row, is_new);
+		index_close(index, NoLock);
 	}
 }
 
@@ -1027,16 +842,17 @@ WasWritten(TM_Result result)
 }
 
 /*
- * Overwrite a version with the row in the output slot, if the current command
- * can, and it has the same size.
+ * Overwrite a version with the row in the output slot, if that may be done and
+ * has the same size.
  */
 static bool
-Overwrite(StoredSetTable *table, const StoredSetPlace *place)
+Overwrite(StoredSetTable *table, const StoredSetPlace *place, bool holds_all)
 {
 	HeapTuple	tuple;
 	bool		fits;
 
-	if (place->length == 0 || place->command != GetCurrentCommandId(false))
+	if (place->length == 0 ||
+		!(holds_all || place->command == GetCurrentCommandId(false)))
 		return false;
 	tuple = ExecCopySlotHeapTuple(table->output);
 	fits = tuple->t_len == place->length;
@@ -1051,9 +867,6 @@ Overwrite(StoredSetTable *table, const StoredSetPlace *place)
 
 /*
  * Write the next version of a row that is free.
- *
- * The index need not check that the key is unique: the old version, which has
- * the same key, is still there.
  */
 static void
 Update(StoredSetTable *table, const StoredSetPlace *place,
@@ -1078,30 +891,28 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 				 errmsg("could not serialize access due to concurrent update")));
 	if (update_indexes == TU_All)
 	{
-		WriteIndexEntries(table, row, UNIQUE_CHECK_NO, true);
-		NoteLeft(table->writer, &tid);
+		WriteIndexEntries(table, row, false);
+		StoredSetNoteLeft(table->known, &tid);
 	}
 }
 
 /*
  * StoredSetWriteRow
  *		Write a row that is not there yet, or over the version in this place, or
- *		as its next version.
- *
- * The check of the index protects a new row from what others insert by SQL.
+ *		as its next version.  Does it hold all hashes of that version?
  */
 void
 StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
-				  const StoredSetRow *row)
+				  const StoredSetRow *row, bool holds_all)
 {
 	MakeRow(table, row);
 	if (!ItemPointerIsValid(&place->tid))
 	{
 		table_tuple_insert(table->rel, table->output,
 						   GetCurrentCommandId(true), 0, NULL);
-		WriteIndexEntries(table, row, UNIQUE_CHECK_YES, false);
+		WriteIndexEntries(table, row, true);
 	}
-	else if (!Overwrite(table, place))
+	else if (!Overwrite(table, place, holds_all))
 		Update(table, place, row);
 	table->wrote = true;
 }
@@ -1124,7 +935,7 @@ StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 											SnapshotAny, InvalidSnapshot, true,
 											&failure));
 	if (written)
-		NoteLeft(table->writer, &tid);
+		StoredSetNoteLeft(table->known, &tid);
 	table->wrote |= written;
 	return written;
 }

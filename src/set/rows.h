@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * set/rows.h
- *		The rows of a stored set: open it, lock, read, write, delete.
+ *		The rows of a stored set: open it, lock, find, write, delete.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -13,10 +13,9 @@
 #include "access/genam.h"
 #include "access/skey.h"
 #include "executor/tuptable.h"
-#include "nodes/bitmapset.h"
 #include "utils/snapshot.h"
 
-#include "set/define.h"
+#include "set/session.h"
 
 typedef enum StoredSetUse
 {
@@ -24,28 +23,6 @@ typedef enum StoredSetUse
 	STORED_SET_ADD,
 	STORED_SET_EXPIRE
 } StoredSetUse;
-
-/* A command of a transaction, in one of its subtransactions */
-typedef struct StoredSetCommand
-{
-	LocalTransactionId transaction;
-	SubTransactionId subtransaction;
-	CommandId	command;
-} StoredSetCommand;
-
-/* What a session remembers of its writes to a set */
-typedef struct StoredSetWriter
-{
-	StoredSetCommand command;	/* the last one */
-	uint32		key_type;		/* that the set has, if one number says it, or
-								 * 0 */
-	Bitmapset  *left;			/* pages that rows have left */
-	int			nleft;			/* so many rows */
-	TransactionId leaver;		/* the last transaction in which they did */
-	Bitmapset  *waiting;		/* pages that rows had left before */
-	TransactionId waits_for;	/* others may see what was there before it */
-	LocalTransactionId looked;	/* the last transaction that looked for these */
-} StoredSetWriter;
 
 /* A row.  It is good until the next one is read. */
 typedef struct StoredSetRow
@@ -59,9 +36,34 @@ typedef struct StoredSetRow
 	const uint64 *hashes;
 	int			nhashes;
 	int			ncommitted;		/* by others than who wrote this version */
-	int			room;			/* at least so many hashes find place */
+	int			room;			/* at least this many hashes find place */
 	bool		closed;			/* further keys are in the next generation */
 } StoredSetRow;
+
+/*
+ * A search for versions of rows, by descending bucket, slice and lane, which is
+ * the order in which keys move: an entry of the index for each version that has
+ * moved to another page, and the versions in that page.
+ *
+ * - What the index has above "entry" was read, or need not be.  "entry" itself
+ *	 is the last one that was taken from the index.
+ * - If "ahead", it is below the buckets that are read now, and is still to be
+ *	 read with those of its own.
+ * - If "skip", the other versions of its row do not matter.
+ */
+typedef struct StoredSetSearch
+{
+	IndexScanDesc scan;			/* NULL: there was none yet */
+	ScanKeyData keys[5];		/* two, of which one has three parts */
+	int32		lowest;			/* bucket to which the scan goes */
+	int32		first;			/* buckets that are read now */
+	int32		last;
+	TimestampTz from;			/* slices that are read */
+	TimestampTz merged;			/* an open transaction has written its filter */
+	StoredSetRow entry;			/* only the key is set */
+	bool		ahead;
+	bool		skip;
+} StoredSetSearch;
 
 /* An open set */
 typedef struct StoredSetTable
@@ -70,30 +72,18 @@ typedef struct StoredSetTable
 	Relation	rel;
 	Relation	index;
 	StoredSetUse use;
-
-	/* from StoredSetBegin to StoredSetEnd */
-	MemoryContext context;		/* of the scans */
+	MemoryContext context;		/* of all this */
 	MemoryContext fetched;		/* of a filter that was not in its row */
 	TupleTableSlot *slot;		/* the row that was read last */
-	Snapshot	snapshot;		/* the active one */
-	IndexScanDesc scan;			/* with the snapshot */
+	StoredSetSearch visible;	/* what the active snapshot sees */
+	StoredSetSearch versions;	/* what is there, or may come to be there */
+	SnapshotData dirty;			/* with which these are found */
 
-	/* of a writer */
-	SnapshotData dirty;
-	IndexScanDesc versions;		/* with the dirty snapshot */
-	ScanKeyData keys[5];		/* of that, and their parts */
+	/* of those that write */
+	StoredSetKnown *known;		/* NULL: not yet */
 	TupleTableSlot *output;
-	StoredSetWriter *writer;
+	bool		is_alone;		/* nothing else in the session has it open */
 	bool		wrote;
-	bool		wrote_before;	/* in this transaction */
-	bool		same_command;	/* has written before */
-	int32		bucket;			/* of which they are read */
-	TimestampTz from;			/* this slice */
-	int32		lowest;			/* bucket that the search is for */
-	StoredSetRow entry;			/* of the index, read last: only the key */
-	bool		ahead;			/* it is of a lower bucket */
-	bool		passed;			/* other versions of that row do not matter */
-	TimestampTz merged;			/* an open transaction has its filter */
 
 	uint64		words[STORED_SET_LONG_LANE + 1];	/* of the lane read last */
 } StoredSetTable;
@@ -104,13 +94,15 @@ typedef struct StoredSetPlace
 	ItemPointerData tid;
 	bool		is_own;			/* this transaction wrote it */
 	CommandId	command;		/* with which, or InvalidCommandId */
-	uint32		length;			/* if that command can overwrite it, or 0 */
+	uint32		length;			/* if this subtransaction can overwrite it, or 0 */
 } StoredSetPlace;
 
 /* A version of a row */
 typedef struct StoredSetVersion
 {
 	StoredSetRow row;
+
+	/* if it was found among all that are there */
 	StoredSetPlace place;
 	TransactionId creator;		/* another open transaction, or invalid */
 	bool		is_newest;
@@ -120,25 +112,29 @@ typedef struct StoredSetVersion
 } StoredSetVersion;
 
 extern void StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use);
+extern void StoredSetBeginWriting(StoredSetTable *table);
 extern void StoredSetClose(StoredSetTable *table);
-extern void StoredSetBegin(StoredSetTable *table);
-extern void StoredSetEnd(StoredSetTable *table);
-extern void StoredSetWaitFor(StoredSetTable *table, TransactionId other);
+
+extern TimestampTz StoredSetOldestSlice(const StoredSetParams *params,
+										TimestampTz at);
 
 extern void StoredSetLock(StoredSetTable *table, int32 bucket);
 extern void StoredSetUnlock(StoredSetTable *table, int32 bucket);
+extern void StoredSetWaitFor(StoredSetTable *table, TransactionId other);
 
-extern void StoredSetFindRows(StoredSetTable *table, int32 bucket,
-							  TimestampTz oldest);
-extern bool StoredSetNextRow(StoredSetTable *table, StoredSetRow *row);
-extern void StoredSetFindVersions(StoredSetTable *table, int32 bucket, bool more,
-								  TimestampTz from, TimestampTz before);
-extern bool StoredSetNextVersion(StoredSetTable *table, StoredSetVersion *version);
+extern void StoredSetFindAll(StoredSetTable *table, StoredSetSearch *search);
+extern void StoredSetFindBucket(StoredSetTable *table, StoredSetSearch *search,
+								int32 bucket, int32 lowest,
+								TimestampTz from, TimestampTz before);
+extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
+						  StoredSetVersion *version);
+extern bool StoredSetIsClosed(const StoredSetParams *params, int generation,
+							  const StoredSetRow *row);
 extern void StoredSetReadAgain(StoredSetTable *table, ItemPointer tid,
 							   StoredSetRow *row);
 
 extern void StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
-							  const StoredSetRow *row);
+							  const StoredSetRow *row, bool holds_all);
 extern bool StoredSetDeleteRow(StoredSetTable *table,
 							   const StoredSetPlace *place);
 

@@ -13,7 +13,6 @@
  *	- All that is kept was read with the view of the current call: a user and a
  *	  snapshot that sees the same rows.
  *	- A bucket has what is in all live slices of a set, by a time.
- *	- Whoever tests a key has checked its type with the set's, if it has one.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -74,7 +73,6 @@ typedef struct StoredSetCached
 	struct StoredSetCached *next;
 	StoredSet	set;
 	TimestampTz oldest;			/* slice */
-	const Bloom *type;			/* a filter that has the key type, or NULL */
 	buckets_hash *buckets;
 } StoredSetCached;
 
@@ -120,26 +118,28 @@ EmptyCache(StoredSetCache *cache)
 	cache->nemptied++;
 }
 
-/* Enter a set, nothing of which was read yet, for a call. */
+/* Enter an open set, nothing of which was read yet, for a test. */
 static void
-EnterSet(StoredSetCall *call, const StoredSet *set, TimestampTz oldest)
+EnterSet(StoredSetTest *test, TimestampTz oldest)
 {
-	StoredSetCached *cached = MemoryContextAlloc(call->cache->context,
-												 sizeof(StoredSetCached));
+	StoredSetCache *cache = test->cache;
+	MemoryContext oldcontext = MemoryContextSwitchTo(cache->context);
+	StoredSetCached *cached = palloc(sizeof(StoredSetCached));
 
-	cached->set = *set;
+	cached->set = test->table->set;
+	cached->set.key_type = BloomCopyKeyType(&cached->set.key_type);
 	cached->oldest = oldest;
-	cached->type = NULL;
-	cached->buckets = buckets_create(call->cache->context, 8, NULL);
-	cached->next = call->cache->first;
-	call->cache->first = call->cached = cached;
-	call->nemptied = call->cache->nemptied;
+	cached->buckets = buckets_create(cache->context, 8, NULL);
+	cached->next = cache->first;
+	cache->first = test->cached = cached;
+	test->nemptied = cache->nemptied;
+	MemoryContextSwitchTo(oldcontext);
 }
 
 /*
  * StoredSetStartTest
- *		Start a call that tests, with the cache of the statement that has this
- *		memory context.  It opens the set unless the set is cached.
+ *		Start a test, with the cache of the statement that has this memory
+ *		context.  It opens the set in "table", unless the set is cached.
  *
  * Within a statement, all calls see the same.  Between two snapshots with the
  * same numbers, no transaction has ended: that would have increased xmax, or
@@ -147,8 +147,9 @@ EnterSet(StoredSetCall *call, const StoredSet *set, TimestampTz oldest)
  * is being prepared may be there twice.
  */
 void
-StoredSetStartTest(StoredSetCall *call, StoredSetCache **cache,
-				   MemoryContext statement, Oid relid, TimestampTz at)
+StoredSetStartTest(StoredSetTest *test, StoredSetTable *table,
+				   StoredSetCache **cache, MemoryContext statement, Oid relid,
+				   TimestampTz at)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	View		view = {
@@ -175,20 +176,33 @@ StoredSetStartTest(StoredSetCall *call, StoredSetCache **cache,
 	for (cached = (*cache)->first; cached != NULL; cached = cached->next)
 	{
 		if (cached->set.relid == relid &&
-			StoredSetOldestSlice(&cached->set, at) == cached->oldest)
+			StoredSetOldestSlice(&cached->set.params, at) == cached->oldest)
 			break;
 	}
-	call->cache = *cache;
-	call->cached = cached;
+	table->rel = NULL;
+	test->table = table;
+	test->cache = *cache;
+	test->cached = cached;
+	test->nemptied = test->cache->nemptied;
 	if (cached == NULL)
 	{
-		StoredSetStart(call, relid, STORED_SET_TEST, at);
-		EnterSet(call, &call->table.set, call->oldest);
-		return;
+		StoredSetOpen(table, relid, STORED_SET_TEST);
+		EnterSet(test, StoredSetOldestSlice(&table->set.params, at));
 	}
-	call->table.rel = NULL;
-	call->seed = (uint64) cached->set.params.seed;
-	call->nemptied = call->cache->nemptied;
+	/* hashing a key can run code that empties the cache */
+	test->seed = (uint64) test->cached->set.params.seed;
+	test->key_type = BloomCopyKeyType(&test->cached->set.key_type);
+}
+
+/*
+ * StoredSetFinishTest
+ *		Close the set, if the test has opened it.
+ */
+void
+StoredSetFinishTest(StoredSetTest *test)
+{
+	if (test->table->rel != NULL)
+		StoredSetClose(test->table);
 }
 
 /* ----------------------------------------------------------------
@@ -208,36 +222,33 @@ Keep(void *kept, Size size, const void *more, Size length)
 
 /* Read the rows of a bucket. */
 static void
-ReadBucket(StoredSetCall *call, CachedBucket *bucket, int generation)
+ReadBucket(StoredSetTest *test, CachedBucket *bucket, int generation)
 {
-	StoredSetRow row;
+	StoredSetTable *table = test->table;
+	StoredSetVersion version;
+	const StoredSetRow *row = &version.row;
 	Size		size = 0;
 
-	StoredSetFindRows(&call->table, bucket->number,
-					  bucket->number == STORED_SET_TYPE_BUCKET ? DT_NOBEGIN :
-					  call->cached->oldest);
-	while (StoredSetNextRow(&call->table, &row))
+	StoredSetFindBucket(table, &table->visible, bucket->number, bucket->number,
+						test->cached->oldest, DT_NOEND);
+	while (StoredSetNext(table, &table->visible, &version))
 	{
-		CHECK_FOR_INTERRUPTS();
-		bucket->is_closed |= StoredSetIsClosed(&call->cached->set, generation,
-											   &row);
-		if (row.filter == NULL)
+		bucket->is_closed |= StoredSetIsClosed(&test->cached->set.params,
+											   generation, row);
+		if (row->filter == NULL)
 		{
 			bucket->hashes = Keep(bucket->hashes,
-								  bucket->nhashes * sizeof(uint64), row.hashes,
-								  row.nhashes * sizeof(uint64));
-			bucket->nhashes += row.nhashes;
+								  bucket->nhashes * sizeof(uint64), row->hashes,
+								  row->nhashes * sizeof(uint64));
+			bucket->nhashes += row->nhashes;
 			continue;
 		}
-		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, row.filter, call->key_type);
-		bucket->filters = Keep(bucket->filters, size, row.filter,
-							   VARSIZE(row.filter));
+		bucket->filters = Keep(bucket->filters, size, row->filter,
+							   VARSIZE(row->filter));
 		bucket->nfilters++;
-		size += VARSIZE(row.filter);
+		size += VARSIZE(row->filter);
 	}
 	bucket->nhashes = BloomSortHashes(bucket->hashes, bucket->nhashes);
-	if (call->cached->type == NULL && bucket->nfilters > 0)
-		call->cached->type = (const Bloom *) bucket->filters;
 }
 
 /*
@@ -247,34 +258,32 @@ ReadBucket(StoredSetCall *call, CachedBucket *bucket, int generation)
  * subtransaction ends, and with it the view.
  */
 static CachedBucket *
-GetBucket(StoredSetCall *call, int generation, int32 number)
+GetBucket(StoredSetTest *test, int generation, int32 number)
 {
-	StoredSetCache *cache = call->cache;
-	CachedBucket *bucket = buckets_lookup(call->cached->buckets, number);
+	StoredSetCache *cache = test->cache;
+	CachedBucket *bucket = buckets_lookup(test->cached->buckets, number);
 	MemoryContext oldcontext;
 	bool		found;
 
 	if (bucket != NULL)
 		return bucket;
+	if (test->table->rel == NULL)
+		StoredSetOpen(test->table, test->cached->set.relid, STORED_SET_TEST);
 	if (MemoryContextMemAllocated(cache->context, false) >
 		BloomHashMemoryLimit())
 	{
-		StoredSetCached kept = *call->cached;
+		TimestampTz oldest = test->cached->oldest;
 
 		EmptyCache(cache);
-		EnterSet(call, &kept.set, kept.oldest);
+		EnterSet(test, oldest);
 	}
-	bucket = buckets_insert(call->cached->buckets, number, &found);
+	bucket = buckets_insert(test->cached->buckets, number, &found);
 	*bucket = (CachedBucket)
 	{
 		.number = number,.status = bucket->status
 	};
-	if (call->table.rel == NULL)
-		StoredSetOpen(&call->table, call->cached->set.relid, STORED_SET_TEST);
-	if (call->table.slot == NULL)
-		StoredSetBegin(&call->table);
 	oldcontext = MemoryContextSwitchTo(cache->context);
-	ReadBucket(call, bucket, generation);
+	ReadBucket(test, bucket, generation);
 	MemoryContextSwitchTo(oldcontext);
 	return bucket;
 }
@@ -301,45 +310,41 @@ TestBucket(CachedBucket *bucket, uint64 hash)
 
 /*
  * StoredSetTestKey
- *		Is a key of this hash, and of the call's key type, in the set?
+ *		Is a key of this hash in the set?  0: of none.
  */
 bool
-StoredSetTestKey(StoredSetCall *call, uint64 hash)
+StoredSetTestKey(StoredSetTest *test, uint64 hash)
 {
 	uint64		place = StoredSetPlaceOf(hash);
 	bool		found = false;
-	bool		goes_on = true;
+	bool		goes_on = hash != 0;
 
-	if (call->nemptied != call->cache->nemptied)
+	if (test->nemptied != test->cache->nemptied)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("Bloom sets cannot be tested by the hash function of a key that is tested")));
+				 errmsg("stored sets cannot be tested by the hash function of a key type, for a key that is being tested")));
 	for (int generation = 0; goes_on && !found; generation++)
 	{
-		int32		number = StoredSetBucketOf(&call->cached->set, generation,
-											   place);
-		CachedBucket *bucket = GetBucket(call, generation, number);
+		int32		number = StoredSetBucketOf(&test->cached->set.params,
+											   generation, place);
+		CachedBucket *bucket = GetBucket(test, generation, number);
 
 		goes_on = bucket->is_closed;
 		found = TestBucket(bucket, hash);
 	}
-	if (call->cached->type == NULL)
-		(void) GetBucket(call, 0, STORED_SET_TYPE_BUCKET);
-	if (call->cached->type != NULL)
-		BloomCheckKeyTypeOf(BLOOM_HOLDER_SET, call->cached->type, call->key_type);
 	return found;
 }
 
 /*
- * StoredSetTest
+ * StoredSetTestKeys
  *		Answers for keys of these hashes.
  *
  * Those of a bucket are tested one after another, so that it is read only once
  * even if the cache is too small.
  */
 void
-StoredSetTest(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
-			  uint8 *answers)
+StoredSetTestKeys(StoredSetTest *test, const uint64 *hashes, uint64 nhashes,
+				  uint8 *answers)
 {
 	uint64	   *order = palloc_extended((2 * nhashes + 1) * sizeof(uint64),
 										MCXT_ALLOC_HUGE);
@@ -355,7 +360,7 @@ StoredSetTest(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
 		uint64		index = order[i] & INDEX_MASK;
 
 		BloomCheckInterrupts(i);
-		answers[index] = StoredSetTestKey(call, hashes[index]) ?
+		answers[index] = StoredSetTestKey(test, hashes[index]) ?
 			STORED_SET_SEEN : STORED_SET_UNKNOWN;
 	}
 	pfree(order);
@@ -363,22 +368,17 @@ StoredSetTest(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
 
 /*
  * StoredSetTestBeforeAdd
- *		Test the keys of a call that adds, with its own snapshot.
+ *		Answers for the keys of a call that adds, by its own snapshot.
  */
 void
-StoredSetTestBeforeAdd(StoredSetCall *call)
+StoredSetTestBeforeAdd(StoredSetTable *table, TimestampTz oldest,
+					   const uint64 *hashes, uint64 nhashes, uint8 *answers)
 {
 	StoredSetCache cache = {.shared.query = CurrentMemoryContext};
+	StoredSetTest test = {.table = table,.cache = &cache};
 
 	EmptyCache(&cache);
-	call->cache = &cache;
-	EnterSet(call, &call->table.set, call->oldest);
-	for (uint64 i = 0; i < call->nkeys; i++)
-	{
-		BloomCheckInterrupts(i);
-		if (StoredSetTestKey(call, call->keys[i].hash))
-			call->keys[i].answer = STORED_SET_SEEN;
-	}
-	call->knows_type = call->cached->type != NULL;
+	EnterSet(&test, oldest);
+	StoredSetTestKeys(&test, hashes, nhashes, answers);
 	MemoryContextDelete(cache.context);
 }

@@ -1,99 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * set.c
- *		Stored sets: keys in a table, cut by hash into many small filters.
- *
- * A set is an ordinary table.  The hash of a key determines its bucket, which has
- *
- *	- a filter, in lane 0: keys whose transactions had committed when it was
- *	  written;
- *	- lanes: the hashes of keys, exactly.  A short lane has place for 19 and is
- *	  updated in its page; a long one, for 127, has what a transaction added
- *	  beyond that, or what could not be merged.
- *
- * With time slices, each slice of a bucket has its own.  This file has what SQL
- * calls; set/define.c says which table is a set, set/rows.c reads and writes
- * rows, set/test.c tests keys, set/keys.c adds them.
- *
- * Adding
- * ------
- *
- * A call takes the lock of a bucket (of the first generation, with 7 beside it,
- * for all below them and all slices), reads all versions of its rows that exist
- * or may come to exist, writes, goes on with the next bucket for which it has
- * keys and the lock, and releases that.  In this order:
- *
- *	- A key is seen if a filter tests positive, or a lane has its hash, and a
- *	  transaction that has committed, or this one, has written it.
- *	- It is pending if a lane has it from another open transaction.  Then the
- *	  call writes nothing more, releases the lock, waits for that transaction,
- *	  and reads the bucket again.
- *	- Otherwise it is new, and appended to a lane that is free: one whose newest
- *	  version no other open transaction has written or locked.  If all are held,
- *	  there will be one more.
- *	- Before that, if the lanes that are free have 19 committed keys or more, and
- *	  the filter is free, they are merged into it.  Lanes that are empty then
- *	  go, but for the one to which the new key is appended.
- *
- * What a statement has written to a lane, its next adds overwrite: nobody sees it
- * yet.  So a statement with many adds does not leave a version of a row for each
- * of them, which nobody could remove before it ends (set/rows.c).
- *
- * Why no key is denied
- * --------------------
- *
- * The committed and own keys of a bucket are in the newest versions of its rows.
- * A transaction that merges keys writes the filter and the lanes together, so
- * both or neither become valid; while it is open, the versions that it has
- * replaced are read by others.  Keys of an open transaction are never merged, so
- * a filter never shows a key that is rolled back; nor is a key taken for seen by
- * a filter that can be.  Keys move only to rows that are read before theirs.
- *
- * Why at most one is told that a key is new
- * -----------------------------------------
- *
- * Two calls that add a key lock the same bucket.  The second reads what the
- * first has written, in whichever slice, lane or generation, and finds the key
- * seen or pending.  That is all that it looks at: not its snapshot, clock, or the
- * order of commits.  A key that is neither is in nobody's rows.
- *
- * Why nobody waits otherwise
- * --------------------------
- *
- * Only pending keys are waited for, and those are compared by hash.  The lock of
- * buckets is held for a moment; beside it, only that of bucket -1 is taken, and
- * then no other.  The first keys of a set can be added by several transactions,
- * each of which writes a row with the key type.
- *
- * Isolation
- * ---------
- *
- * READ COMMITTED needs no snapshot.  A transaction that keeps its snapshot tests
- * with that first, which also records what it has read, for SERIALIZABLE; a key
- * that only the second look finds is 40001.  To such a transaction, rows that
- * its snapshot does not see are not free, so it overwrites nothing that it has
- * not seen, as the server's own rules demand.  Nor do they close a bucket
- * for it: it writes a row that does, by which its own tests find its keys.
- *
- * Savepoints, rollback, two-phase commit, crashes, standbys and replicas need
- * nothing of ours: all state is in versions of rows.
- *
- * Growth
- * ------
- *
- * A bucket is closed when half of the bits of its filter are set; or when a
- * transaction has so many keys for it that these would be, if they were merged:
- * then it marks its lane as closed, and adds further keys to the next
- * generation.  Tests look there if a row that they see is closed; adds also if
- * one is that they do not see yet.
- *
- * Expiry
- * ------
- *
- * Slices before the oldest live one are not read.  Who writes the first row of a
- * slice of a bucket deletes what is older and free; bloom_set_expire deletes all
- * that is.  A time that is ahead of the clock by more than a slice is an error,
- * so it neither adds nor deletes.
+ * set/sql.c
+ *		Stored sets: the functions that SQL calls.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -126,6 +34,10 @@
 #include "utils/varlena.h"
 
 #include "filter/call.h"
+#include "set/add.h"
+#include "set/compat.h"
+#include "set/identity.h"
+#include "set/maintain.h"
 #include "set/test.h"
 
 /* Room of a set that grows, and for whose size nobody has asked */
@@ -203,35 +115,47 @@ GetKeepArg(FunctionCallInfo fcinfo, int argno, int32 slices)
 	return (int64) microseconds;
 }
 
+/* The key type that a name stands for, as it would for a column. */
+static BloomKeyType
+GetKeyTypeArg(FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type;
+	int32		typmod;
+
+	BloomCheckNotNull(PG_ARGISNULL(argno), "key_type");
+	parseTypeString(text_to_cstring(PG_GETARG_TEXT_PP(argno)), &type, &typmod,
+					NULL);
+	return BloomKeyTypeOfSqlType(type);
+}
+
 /* Parameters by the arguments of bloom_set_create. */
 static StoredSetParams
 GetParams(FunctionCallInfo fcinfo)
 {
 	StoredSetParams params = {0};
 
-	BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
-	BloomCheckNotNull(PG_ARGISNULL(4), "slices");
-	BloomCheckNotNull(PG_ARGISNULL(5), "grow");
-	BloomCheckNotNull(PG_ARGISNULL(6), "unlogged");
-	BloomCheckNotNull(PG_ARGISNULL(8), "if_not_exists");
+	BloomCheckNotNull(PG_ARGISNULL(3), "fp_prob");
+	BloomCheckNotNull(PG_ARGISNULL(5), "slices");
+	BloomCheckNotNull(PG_ARGISNULL(6), "grow");
+	BloomCheckNotNull(PG_ARGISNULL(7), "unlogged");
+	BloomCheckNotNull(PG_ARGISNULL(9), "if_not_exists");
 
-	params.grows = PG_GETARG_BOOL(5);
+	params.grows = PG_GETARG_BOOL(6);
 	if (!params.grows)
-		BloomCheckNotNull(PG_ARGISNULL(1), "capacity of a set that does not grow");
-	params.capacity = PG_ARGISNULL(1) ? DEFAULT_CAPACITY :
-		(int64) BloomCheckCapacity(PG_GETARG_FLOAT8(1),
+		BloomCheckNotNull(PG_ARGISNULL(2), "capacity of a set that does not grow");
+	params.capacity = PG_ARGISNULL(2) ? DEFAULT_CAPACITY :
+		(int64) BloomCheckCapacity(PG_GETARG_FLOAT8(2),
 								   (double) STORED_SET_MAX_CAPACITY);
-	params.fp_prob = PG_GETARG_FLOAT8(2);
-	params.keeps_all = PG_ARGISNULL(3);
-	params.slices = PG_GETARG_INT32(4);
+	params.fp_prob = PG_GETARG_FLOAT8(3);
+	params.slices = PG_GETARG_INT32(5);
 	if (params.slices < 1 || params.slices > STORED_SET_MAX_SLICES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slices %d is out of range", params.slices),
 				 errdetail("slices must be between 1 and %d.",
 						   STORED_SET_MAX_SLICES)));
-	if (!params.keeps_all)
-		params.keep = GetKeepArg(fcinfo, 3, params.slices);
+	if (!PG_ARGISNULL(4))
+		params.keep = GetKeepArg(fcinfo, 4, params.slices);
 
 	/* checks fp_prob as the caller wrote it */
 	(void) BloomShapeForCapacity(1, params.fp_prob, 0);
@@ -244,13 +168,19 @@ GetParams(FunctionCallInfo fcinfo)
 						   params.slices + 1, StoredSetSliceRate(&params),
 						   BloomMinFpProb())));
 
-	if (!PG_ARGISNULL(7))
-		params.seed = PG_GETARG_INT64(7);
+	if (!PG_ARGISNULL(8))
+		params.seed = PG_GETARG_INT64(8);
 	else if (!pg_strong_random(&params.seed, sizeof(params.seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate a random seed")));
-	StoredSetSize(&params);
+	if (!StoredSetSize(&params))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("capacity " INT64_FORMAT " is too large for a set",
+						params.capacity),
+				 errdetail("The set would have more than %d buckets.",
+						   PG_INT32_MAX)));
 	return params;
 }
 
@@ -273,6 +203,25 @@ GetNewTable(const text * name, Oid *schema)
 	return table;
 }
 
+/* An error, unless a relation is a set with keys of this type. */
+static void
+CheckExists(Oid relid, const BloomKeyType *key_type)
+{
+	StoredSetTable table;
+
+	/* an error, if it is no set */
+	StoredSetOpen(&table, relid, STORED_SET_TEST);
+	if (!BloomSameKeyType(&table.set.key_type, key_type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("Bloom set \"%s\" already exists, with keys of another type",
+						RelationGetRelationName(table.rel)),
+				 errdetail("The key type of the set is %s, not %s.",
+						   BloomKeyTypeName(&table.set.key_type),
+						   BloomKeyTypeName(key_type))));
+	StoredSetClose(&table);
+}
+
 /*
  * bloom_set_create
  *		Make the table of a set.
@@ -281,27 +230,24 @@ PG_FUNCTION_INFO_V1(bloom_set_create);
 Datum
 bloom_set_create(PG_FUNCTION_ARGS)
 {
-	StoredSetParams params;
+	StoredSet	set = {0};
 	RangeVar   *table;
 	Oid			schema;
 	const char *ours;
 	Oid			relid;
 
 	BloomCheckNotNull(PG_ARGISNULL(0), "name");
-	params = GetParams(fcinfo);
+	set.key_type = GetKeyTypeArg(fcinfo, 1);
+	set.params = GetParams(fcinfo);
 	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
 	relid = get_relname_relid(table->relname, schema);
 	if (OidIsValid(relid))
 	{
-		StoredSetCall call;
-
-		if (!PG_GETARG_BOOL(8))
+		if (!PG_GETARG_BOOL(9))
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_TABLE),
 					 errmsg("relation \"%s\" already exists", table->relname)));
-		/* an error, if it is no set */
-		StoredSetStart(&call, relid, STORED_SET_TEST, 0);
-		StoredSetFinish(&call);
+		CheckExists(relid, &set.key_type);
 		ereport(NOTICE,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists, skipping",
@@ -316,14 +262,14 @@ bloom_set_create(PG_FUNCTION_ARGS)
 							 " lane pg_catalog.int4,"
 							 " slice pg_catalog.timestamptz,"
 							 " filter %s.bloom,"
-							 " room pg_catalog.bytea DEFAULT %s.%s,"
+							 " room pg_catalog.bytea DEFAULT %s,"
 							 " PRIMARY KEY (bucket, slice, lane)"
 							 " WITH (deduplicate_items = off))"
 							 " USING heap WITH (fillfactor = %d)",
-							 PG_GETARG_BOOL(6) ? " UNLOGGED" : "",
+							 PG_GETARG_BOOL(7) ? " UNLOGGED" : "",
 							 quote_qualified_identifier(get_namespace_name(schema),
 														table->relname),
-							 ours, ours, StoredSetDefault(&params),
+							 ours, StoredSetDefault(&set, ours),
 							 STORED_SET_FILLFACTOR),
 					false, 0) != SPI_OK_UTILITY)
 		elog(ERROR, "could not create the table of a Bloom set");
@@ -342,40 +288,17 @@ bloom_set_create(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/*
- * Start a call that adds or tests.  The result is NULL if there are no keys.
- */
-static CallSite *
-StartCall(FunctionCallInfo fcinfo, StoredSetUse use, bool is_array,
-		  StoredSetCall *call)
-{
-	Oid			relid = GetSetArg(fcinfo);
-	TimestampTz at = GetTimeArg(fcinfo, 2);
-	CallSite   *site;
-
-	if (PG_ARGISNULL(1))
-	{
-		StoredSetStart(call, relid, use, at);
-		StoredSetFinish(call);
-		return NULL;
-	}
-	site = GetCallSite(fcinfo, is_array);
-	if (use == STORED_SET_TEST)
-		StoredSetStartTest(call, &site->cache, fcinfo->flinfo->fn_mcxt, relid,
-						   at);
-	else
-		StoredSetStart(call, relid, use, at);
-	return site;
-}
-
-/* Add a key, and finish the call.  True: it was new. */
+/* Add a key of a call site, and finish the call.  True: it was new. */
 static bool
 AddKey(StoredSetCall *call, BloomHasher *hasher, Datum key, bool *warned)
 {
-	uint64		hash = BloomHashDatum(hasher, key, call->seed);
+	const StoredSet *set = &call->table.set;
+	uint64		hash = BloomHashKeyAs(hasher, key, BLOOM_HOLDER_SET,
+									  &set->key_type,
+									  (uint64) set->params.seed, BLOOM_TO_ADD);
 
-	StoredSetAdd(call, &hasher->key_type, &hash, 1, warned);
-	StoredSetFinish(call);
+	StoredSetAdd(call, &hash, 1, warned);
+	StoredSetClose(&call->table);
 	return call->keys[0].answer == STORED_SET_FRESH;
 }
 
@@ -388,12 +311,39 @@ Datum
 bloom_set_add(PG_FUNCTION_ARGS)
 {
 	StoredSetCall call;
-	CallSite   *site = StartCall(fcinfo, STORED_SET_ADD, false, &call);
+	CallSite   *site;
 
-	if (site == NULL)
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), STORED_SET_ADD,
+						 GetTimeArg(fcinfo, 2));
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetClose(&call.table);
 		PG_RETURN_NULL();
+	}
+	site = GetCallSite(fcinfo, false);
 	PG_RETURN_BOOL(AddKey(&call, &site->hasher, PG_GETARG_DATUM(1),
 						  &site->warned));
+}
+
+/* Start a test.  NULL: the keys are null; the set was only looked at. */
+static CallSite *
+StartTest(FunctionCallInfo fcinfo, bool is_array, StoredSetTest *test,
+		  StoredSetTable *table)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 2);
+	CallSite   *site;
+
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetOpen(table, relid, STORED_SET_TEST);
+		StoredSetClose(table);
+		return NULL;
+	}
+	site = GetCallSite(fcinfo, is_array);
+	StoredSetStartTest(test, table, &site->cache, fcinfo->flinfo->fn_mcxt,
+					   relid, at);
+	return site;
 }
 
 /*
@@ -404,71 +354,87 @@ PG_FUNCTION_INFO_V1(bloom_set_contains);
 Datum
 bloom_set_contains(PG_FUNCTION_ARGS)
 {
-	StoredSetCall call;
-	CallSite   *site = StartCall(fcinfo, STORED_SET_TEST, false, &call);
+	StoredSetTable table;
+	StoredSetTest test;
+	CallSite   *site = StartTest(fcinfo, false, &test, &table);
 	uint64		hash;
 	bool		result;
 
 	if (site == NULL)
 		PG_RETURN_NULL();
-	hash = BloomHashDatum(&site->hasher, PG_GETARG_DATUM(1), call.seed);
-	call.key_type = &site->hasher.key_type;
-	result = StoredSetTestKey(&call, hash);
-	StoredSetFinish(&call);
+	hash = BloomHashKeyAs(&site->hasher, PG_GETARG_DATUM(1), BLOOM_HOLDER_SET,
+						  &test.key_type, test.seed, BLOOM_TO_TEST);
+	result = StoredSetTestKey(&test, hash);
+	StoredSetFinishTest(&test);
 	PG_RETURN_BOOL(result);
 }
 
 /*
- * The answers for the keys of an array, in its order, of a call that adds or
- * tests.  NULL, if the array is null.
+ * Answers for the keys of an array, in its order, by a test.  NULL, if the array
+ * is null.
  */
 static uint8 *
-AnswerAll(FunctionCallInfo fcinfo, StoredSetUse use, BloomArrayKeys *array)
+TestArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 {
-	StoredSetCall call;
-	CallSite   *site = StartCall(fcinfo, use, true, &call);
-	BloomKeyType any = {0};
+	StoredSetTable table;
+	StoredSetTest test;
+	CallSite   *site = StartTest(fcinfo, true, &test, &table);
 	uint8	   *answers;
 
 	if (site == NULL)
 		return NULL;
 	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
-							BLOOM_HOLDER_SET, &any, call.seed, BLOOM_TO_ADD);
+							BLOOM_HOLDER_SET, &test.key_type, test.seed,
+							BLOOM_TO_TEST);
 	answers = palloc0(array->nkeys + 1);
-	if (use == STORED_SET_TEST)
+	StoredSetTestKeys(&test, array->hashes, array->nkeys, answers);
+	StoredSetFinishTest(&test);
+	return answers;
+}
+
+/* The same by an add. */
+static uint8 *
+AddArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
+{
+	StoredSetCall call;
+	const StoredSet *set = &call.table.set;
+	CallSite   *site;
+	uint8	   *answers;
+
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), STORED_SET_ADD,
+						 GetTimeArg(fcinfo, 2));
+	if (PG_ARGISNULL(1))
 	{
-		call.key_type = &array->key_type;
-		StoredSetTest(&call, array->hashes, array->nkeys, answers);
+		StoredSetClose(&call.table);
+		return NULL;
 	}
-	else
-	{
-		StoredSetAdd(&call, &array->key_type, array->hashes, array->nkeys,
-					 &site->warned);
-		/* there is none for a repeat, which is not new */
-		for (uint64 i = 0; i < call.nkeys; i++)
-			answers[call.keys[i].index] = call.keys[i].answer;
-		pfree(call.keys);
-	}
-	StoredSetFinish(&call);
+	site = GetCallSite(fcinfo, true);
+	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
+							BLOOM_HOLDER_SET, &set->key_type,
+							(uint64) set->params.seed, BLOOM_TO_ADD);
+	answers = palloc0(array->nkeys + 1);
+	StoredSetAdd(&call, array->hashes, array->nkeys, &site->warned);
+	/* there is none for a repeat, which is not new */
+	for (uint64 i = 0; i < call.nkeys; i++)
+		answers[call.keys[i].index] = call.keys[i].answer;
+	pfree(call.keys);
+	StoredSetClose(&call.table);
 	return answers;
 }
 
 /* The elements of an array that have this answer. */
 static Datum
-KeysWithAnswer(FunctionCallInfo fcinfo, StoredSetUse use, StoredSetAnswer answer)
+KeysWithAnswer(BloomArrayKeys *array, const uint8 *answers,
+			   StoredSetAnswer answer)
 {
-	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, use, &array);
 	uint64		n = 0;
 
-	if (answers == NULL)
-		PG_RETURN_NULL();
-	for (uint64 i = 0; i < array.nkeys; i++)
+	for (uint64 i = 0; i < array->nkeys; i++)
 	{
 		if (answers[i] == answer)
-			array.keys[n++] = array.keys[i];
+			array->keys[n++] = array->keys[i];
 	}
-	PG_RETURN_DATUM(BloomMakeKeyArray(array.element, array.keys, n));
+	return BloomMakeKeyArray(array->element, array->keys, n);
 }
 
 /*
@@ -479,7 +445,12 @@ PG_FUNCTION_INFO_V1(bloom_set_add_all);
 Datum
 bloom_set_add_all(PG_FUNCTION_ARGS)
 {
-	return KeysWithAnswer(fcinfo, STORED_SET_ADD, STORED_SET_FRESH);
+	BloomArrayKeys array;
+	uint8	   *answers = AddArray(fcinfo, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, STORED_SET_FRESH));
 }
 
 /*
@@ -490,15 +461,20 @@ PG_FUNCTION_INFO_V1(bloom_set_missing);
 Datum
 bloom_set_missing(PG_FUNCTION_ARGS)
 {
-	return KeysWithAnswer(fcinfo, STORED_SET_TEST, STORED_SET_UNKNOWN);
+	BloomArrayKeys array;
+	uint8	   *answers = TestArray(fcinfo, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(KeysWithAnswer(&array, answers, STORED_SET_UNKNOWN));
 }
 
 /* Is one of the answers for an array decisive?  Null elements may be, too. */
 static Datum
-TestArray(FunctionCallInfo fcinfo, StoredSetAnswer decisive)
+DecideByArray(FunctionCallInfo fcinfo, StoredSetAnswer decisive)
 {
 	BloomArrayKeys array;
-	uint8	   *answers = AnswerAll(fcinfo, STORED_SET_TEST, &array);
+	uint8	   *answers = TestArray(fcinfo, &array);
 
 	if (answers == NULL)
 		PG_RETURN_NULL();
@@ -519,7 +495,7 @@ PG_FUNCTION_INFO_V1(bloom_set_contains_all);
 Datum
 bloom_set_contains_all(PG_FUNCTION_ARGS)
 {
-	return TestArray(fcinfo, STORED_SET_UNKNOWN);
+	return DecideByArray(fcinfo, STORED_SET_UNKNOWN);
 }
 
 /*
@@ -532,7 +508,7 @@ PG_FUNCTION_INFO_V1(bloom_set_contains_any);
 Datum
 bloom_set_contains_any(PG_FUNCTION_ARGS)
 {
-	return TestArray(fcinfo, STORED_SET_SEEN);
+	return DecideByArray(fcinfo, STORED_SET_SEEN);
 }
 
 /*
@@ -548,10 +524,10 @@ bloom_set_expire(PG_FUNCTION_ARGS)
 	StoredSetCall call;
 	int64		nslices = 0;
 
-	StoredSetStart(&call, relid, STORED_SET_EXPIRE, at);
-	if (!call.table.set.params.keeps_all)
+	StoredSetOpenToWrite(&call, relid, STORED_SET_EXPIRE, at);
+	if (call.table.set.params.keep != 0)
 		nslices = StoredSetExpire(&call);
-	StoredSetFinish(&call);
+	StoredSetClose(&call.table);
 	PG_RETURN_INT64(nslices);
 }
 
@@ -566,9 +542,9 @@ bloom_set_compact(PG_FUNCTION_ARGS)
 	StoredSetCall call;
 	int64		nmoved;
 
-	StoredSetStart(&call, GetSetArg(fcinfo), STORED_SET_ADD, 0);
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), STORED_SET_ADD, 0);
 	nmoved = StoredSetCompact(&call);
-	StoredSetFinish(&call);
+	StoredSetClose(&call.table);
 	PG_RETURN_INT64(nmoved);
 }
 
@@ -642,6 +618,7 @@ GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 {
 	TriggerSite *site = fcinfo->flinfo->fn_extra;
 	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+	StoredSetTable table;
 	Form_pg_attribute key;
 	MemoryContext oldcontext;
 
@@ -668,6 +645,12 @@ GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	BloomHasherInit(&site->hasher, key->atttypid, key->attcollation);
 	MemoryContextSwitchTo(oldcontext);
+
+	/* before the first key, which may be null */
+	StoredSetOpen(&table, site->set, STORED_SET_TEST);
+	BloomCheckHasher(&site->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
+					 BLOOM_TO_ADD);
+	StoredSetClose(&table);
 	fcinfo->flinfo->fn_extra = site;
 	return site;
 }
@@ -709,7 +692,7 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 	if (isnull)
 		return PointerGetDatum(trigger->tg_trigtuple);
 
-	StoredSetStart(&call, site->set, STORED_SET_ADD, at);
+	StoredSetOpenToWrite(&call, site->set, STORED_SET_ADD, at);
 	return PointerGetDatum(AddKey(&call, &site->hasher, key, &site->warned) ?
 						   trigger->tg_trigtuple : NULL);
 }
@@ -748,13 +731,13 @@ bloom_set_params(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum(params->capacity);
 	values[1] = Float8GetDatum(params->fp_prob);
 	values[2] = MakeInterval(params->keep);
-	nulls[2] = params->keeps_all;
-	values[3] = MakeInterval(table.set.slice_length);
-	nulls[3] = params->keeps_all;
+	nulls[2] = params->keep == 0;
+	values[3] = MakeInterval(params->slice_length);
+	nulls[3] = params->keep == 0;
 	values[4] = Int64GetDatum(StoredSetSliceCapacity(params));
 	values[5] = Float8GetDatum(StoredSetSliceRate(params));
 	values[6] = Int32GetDatum(params->buckets);
-	values[7] = TimestampTzGetDatum(StoredSetOldestSlice(&table.set, at));
+	values[7] = TimestampTzGetDatum(StoredSetOldestSlice(params, at));
 	values[8] = BoolGetDatum(params->grows);
 	values[9] = Int64GetDatum(params->seed);
 	StoredSetClose(&table);
@@ -769,74 +752,56 @@ typedef struct SliceInfo
 	double		keys;
 	double		bytes;
 	int			generations;
-	double		rates[32];		/* sums over the buckets of each generation */
+	/* sums over the buckets of each generation */
+	double		rates[STORED_SET_MAX_GENERATIONS];
 } SliceInfo;
 
-/* The rate of all generations of a slice together, where no key is. */
-static double
-RateOfSlice(const StoredSet *set, const SliceInfo *info)
-{
-	double		right = 0;		/* logarithm */
-
-	for (int i = 0; i < info->generations; i++)
-		right += log1p(-info->rates[i] / ((double) set->params.buckets * (1 << i)));
-	return 0 - expm1(right);
-}
-
 /*
- * Read all rows of a set, and sum up by slices, the newest first.  The result
- * is the key type.
+ * Read all rows of a set, and sum up by slices, the newest first.
  *
  * The rows of a bucket come in that order, so that the next slice is near.
  */
-static const char *
-SumUpRows(StoredSetTable *table, TimestampTz oldest, SliceInfo **slices)
+static SliceInfo *
+SumUpRows(StoredSetTable *table, TimestampTz oldest)
 {
-	const char *key_type = NULL;
-	SliceInfo **link = slices;
-	StoredSetRow row;
+	SliceInfo  *slices = NULL;
+	SliceInfo **link = &slices;
+	StoredSetVersion version;
+	const StoredSetRow *row = &version.row;
 
-	StoredSetFindRows(table, STORED_SET_ALL_BUCKETS, DT_NOBEGIN);
-	while (StoredSetNextRow(table, &row))
+	StoredSetFindAll(table, &table->visible);
+	while (StoredSetNext(table, &table->visible, &version))
 	{
 		SliceInfo  *info;
 		int			generation;
 
-		CHECK_FOR_INTERRUPTS();
-		if (row.bucket == STORED_SET_TYPE_BUCKET && key_type == NULL)
-		{
-			BloomKeyType type = BloomKeyTypeOf(row.filter);
-
-			key_type = pstrdup(BloomKeyTypeName(&type));
-		}
-		if (row.bucket == STORED_SET_TYPE_BUCKET || row.slice < oldest)
+		if (row->slice < oldest)
 			continue;
-
-		if (*link != NULL && (*link)->slice < row.slice)
-			link = slices;
-		while (*link != NULL && (*link)->slice > row.slice)
+		if (*link != NULL && (*link)->slice < row->slice)
+			link = &slices;
+		while (*link != NULL && (*link)->slice > row->slice)
 			link = &(*link)->next;
 		info = *link;
-		if (info == NULL || info->slice < row.slice)
+		if (info == NULL || info->slice < row->slice)
 		{
 			info = palloc0(sizeof(SliceInfo));
-			info->slice = row.slice;
+			info->slice = row->slice;
 			info->next = *link;
 			*link = info;
 		}
-		generation = StoredSetGeneration(&table->set, row.bucket);
+		generation = StoredSetGeneration(&table->set.params, row->bucket);
 		info->generations = Max(info->generations, generation + 1);
-		if (row.filter == NULL)
+		if (row->filter == NULL)
 		{
-			info->bytes += (row.room + 1) * sizeof(uint64);
-			info->keys += row.nhashes;
+			info->bytes += (row->room + 1) * sizeof(uint64);
+			info->keys += row->nhashes;
 			continue;
 		}
-		info->bytes += VARSIZE(row.filter);
-		info->keys += BloomCardinality(row.filter);
-		info->rates[generation] += BloomRateNow(row.filter);
+		info->bytes += VARSIZE(row->filter);
+		info->keys += BloomCardinality(row->filter);
+		info->rates[generation] += BloomRateNow(row->filter);
 	}
-	return key_type;
+	return slices;
 }
 
 /* A tuplestore for the rows of a function, which has asked for it. */
@@ -876,12 +841,11 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	Oid			relid = GetSetArg(fcinfo);
 	TimestampTz at = GetTimeArg(fcinfo, 1);
 	StoredSetTable table;
-	const StoredSet *set = &table.set;
+	const StoredSetParams *params = &table.set.params;
 	TupleDesc	tupdesc;
 	Tuplestorestate *store = MakeResult(fcinfo, &tupdesc);
-	SliceInfo  *slices = NULL;
+	SliceInfo  *slices;
 	SliceInfo  *sorted = NULL;
-	const char *key_type;
 	Datum		values[9];
 	bool		nulls[9] = {false};
 	double		keys = 0;
@@ -889,10 +853,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	int			generations = 0;
 
 	StoredSetOpen(&table, relid, STORED_SET_TEST);
-	StoredSetBegin(&table);
-	key_type = SumUpRows(&table, StoredSetOldestSlice(set, at), &slices);
-	StoredSetEnd(&table);
-
+	slices = SumUpRows(&table, StoredSetOldestSlice(params, at));
 	while (slices != NULL)
 	{
 		SliceInfo  *info = slices;
@@ -901,32 +862,31 @@ bloom_set_info(PG_FUNCTION_ARGS)
 		info->next = sorted;
 		sorted = info;
 		keys += info->keys;
-		right += log1p(-RateOfSlice(set, info));
+		right += log1p(-StoredSetRateOfSlice(params, info->rates));
 		generations = Max(generations, info->generations);
 	}
 
 	nulls[0] = true;
-	nulls[1] = key_type == NULL;
-	values[1] = key_type == NULL ? (Datum) 0 : CStringGetTextDatum(key_type);
-	values[2] = Int64GetDatum(set->params.capacity);
-	values[3] = Float8GetDatum(set->params.fp_prob);
+	values[1] = CStringGetTextDatum(BloomKeyTypeName(&table.set.key_type));
+	values[2] = Int64GetDatum(params->capacity);
+	values[3] = Float8GetDatum(params->fp_prob);
 	values[4] = Int64GetDatum((int64) rint(keys));
 	values[5] = Float8GetDatum(0 - expm1(right));
-	values[6] = Int32GetDatum(set->params.buckets);
+	values[6] = Int32GetDatum(params->buckets);
 	values[7] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
 	values[8] = Int32GetDatum(generations);
 	tuplestore_putvalues(store, tupdesc, values, nulls);
 
 	nulls[0] = false;
-	values[2] = Int64GetDatum(StoredSetSliceCapacity(&set->params));
-	values[3] = Float8GetDatum(StoredSetSliceRate(&set->params));
-	for (const SliceInfo *info = set->params.keeps_all ? NULL : sorted;
+	values[2] = Int64GetDatum(StoredSetSliceCapacity(params));
+	values[3] = Float8GetDatum(StoredSetSliceRate(params));
+	for (const SliceInfo *info = params->keep == 0 ? NULL : sorted;
 		 info != NULL; info = info->next)
 	{
 		values[0] = TimestampTzGetDatum(info->slice);
 		values[4] = Int64GetDatum((int64) rint(info->keys));
-		values[5] = Float8GetDatum(RateOfSlice(set, info));
+		values[5] = Float8GetDatum(StoredSetRateOfSlice(params, info->rates));
 		values[7] = Int64GetDatum((int64) info->bytes);
 		values[8] = Int32GetDatum(info->generations);
 		tuplestore_putvalues(store, tupdesc, values, nulls);

@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * set/compat.h
+ *		What differs between the supported servers for stored sets alone: the
+ *		heap, indexes, locks.
+ *
+ * With compat.h, the only file that asks for the server's version.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SET_COMPAT_H
+#define SET_COMPAT_H
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "parser/parse_type.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/procarray.h"
+#include "utils/rel.h"
+
+/* The type of a name takes a place for soft errors since PostgreSQL 16 */
+#if PG_VERSION_NUM < 160000
+#define parseTypeString(name, type, typmod, escontext) \
+	parseTypeString(name, type, typmod, (escontext) != NULL)
+#endif
+
+/* Which indexes an update needs became an enum with PostgreSQL 16 */
+#if PG_VERSION_NUM < 160000
+#define TU_UpdateIndexes	bool
+#define TU_All				true
+#endif
+
+/*
+ * Write new data, of the same size, over that of a tuple.
+ *
+ * XXX heap_inplace_update is there for catalogs, and the server promises it to
+ * nobody else.  A version that is overwritten here is one that no other session
+ * sees, so that it does not matter that the write is not undone by itself (see
+ * "Overwriting" in set/set.h).  By GenericXLog, the interface for extensions, it
+ * takes ten times as long, and its records fail wal_consistency_checking, which
+ * does not know how to mask a heap page for them.
+ */
+static inline void
+BloomOverwriteTuple(Relation rel, HeapTuple tuple)
+{
+#if PG_VERSION_NUM >= 180000
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(&tuple->t_self));
+	HeapTupleData old = *tuple;
+
+	LockTuple(rel, &tuple->t_self, InplaceUpdateTupleLock);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	old.t_data = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer),
+											   PageGetItemId(BufferGetPage(buffer),
+															 ItemPointerGetOffsetNumber(&tuple->t_self)));
+	heap_inplace_update_and_unlock(rel, &old, tuple, buffer);
+	ReleaseBuffer(buffer);
+#else
+	heap_inplace_update(rel, tuple);
+#endif
+}
+
+/* Privileges moved out of the range table's entries with PostgreSQL 16 */
+#if PG_VERSION_NUM >= 160000
+#define BloomPermissions		RTEPermissionInfo
+#define BloomMakePermissions(rte) \
+	((rte)->perminfoindex = 1, makeNode(RTEPermissionInfo))
+#define BloomCheckPermissions(rte, permissions) \
+	ExecCheckPermissions(list_make1(rte), list_make1(permissions), true)
+#else
+#define BloomPermissions		RangeTblEntry
+#define BloomMakePermissions(rte)	(rte)
+#define BloomCheckPermissions(rte, permissions) \
+	ExecCheckRTPerms(list_make1(rte), true)
+#endif
+
+/*
+ * Index scans got a place for EXPLAIN's counts with PostgreSQL 18, and flags
+ * with 19.  Updates and deletes got options with 19.
+ */
+#if PG_VERSION_NUM < 190000
+#define SO_NONE 0
+#if PG_VERSION_NUM >= 180000
+#define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
+	index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys)
+#else
+#define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
+	index_beginscan(rel, index, snapshot, nkeys, norderbys)
+#endif
+#define table_tuple_update(rel, tid, slot, cid, options, snapshot, crosscheck, wait, failure, lockmode, update_indexes) \
+	table_tuple_update(rel, tid, slot, cid, snapshot, crosscheck, wait, failure, lockmode, update_indexes)
+#define table_tuple_delete(rel, tid, cid, options, snapshot, crosscheck, wait, failure) \
+	table_tuple_delete(rel, tid, cid, snapshot, crosscheck, wait, failure, false)
+#endif
+
+/* PostgreSQL 19 also sets bits of the visibility map, whose page it pins */
+static inline void
+BloomPrunePage(Relation rel, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	Buffer		vmbuffer = InvalidBuffer;
+
+	heap_page_prune_opt(rel, buffer, &vmbuffer, false);
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+#else
+	heap_page_prune_opt(rel, buffer);
+#endif
+}
+
+/* The oldest transaction that somebody may still see running */
+#if PG_VERSION_NUM >= 140000
+#define BloomOldestXmin(rel)	GetOldestNonRemovableTransactionId(rel)
+#else
+#define BloomOldestXmin(rel)	GetOldestXmin(rel, PROCARRAY_FLAGS_VACUUM)
+#endif
+
+/* PostgreSQL 14 tells an index whether its columns have changed */
+#if PG_VERSION_NUM < 140000
+#define index_insert(index, values, nulls, tid, rel, check, unchanged, info) \
+	index_insert(index, values, nulls, tid, rel, check, info)
+#endif
+
+#endif							/* SET_COMPAT_H */

@@ -1,0 +1,322 @@
+/*-------------------------------------------------------------------------
+ *
+ * set/identity.c
+ *		Is a table a set, and which?
+ *
+ * The parameters of a set are the arguments of the default of its column "room".
+ * A table of parameters of all sets would be the obvious place; but there,
+ * everybody who may create a set could change everybody else's, and rows would
+ * have to be kept true when tables are renamed, moved, dropped, dumped or
+ * restored one by one.  A part of the table's definition is seen by all, is
+ * changed only by the table's owner, and goes wherever the table goes.  A
+ * default, unlike a constraint or the expression of a generated column, costs an
+ * update nothing.  The type of the keys is that of an empty filter among these
+ * arguments: the OID of a type that users make differs between databases, and
+ * the input function of a filter checks what is restored.
+ *
+ * The definition and the content of a table are not trusted.  A table is a set
+ * only if it has exactly the columns, types, default and primary key that
+ * bloom_set_create makes (or a copy of that, which REINDEX CONCURRENTLY leaves
+ * when it fails), and nothing that would run code or hide rows.  So we can read
+ * and write it without the executor, and no code of its owner runs as the caller.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "common/shortest_dec.h"
+#include "nodes/makefuncs.h"
+#include "storage/lockdefs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "filter/fetch.h"
+#include "set/identity.h"
+
+/* The parameters of a set, as arguments of _bloom_set_room */
+#define PARAMETERS	10
+
+PG_FUNCTION_INFO_V1(_bloom_set_room);
+
+/* ----------------------------------------------------------------
+ *							PARAMETERS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * _bloom_set_room
+ *		Null: its arguments are the parameters of a set, which are kept here.
+ */
+Datum
+_bloom_set_room(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	PG_RETURN_NULL();
+}
+
+/*
+ * StoredSetDefault
+ *		The default of the column "room".  The schema is that of the extension.
+ */
+char *
+StoredSetDefault(const StoredSet *set, const char *schema)
+{
+	const StoredSetParams *params = &set->params;
+	BloomShape	least = BloomShapeExplicit(BLOOM_MIN_BITS, 1, 0);
+	Bloom	   *keys = BloomMake(&least, &set->key_type, BLOOM_KEYS, 0);
+
+	return psprintf("%s._bloom_set_room('" INT64_FORMAT "'::pg_catalog.int8,"
+					" '%s'::pg_catalog.float8,"
+					" '" INT64_FORMAT "'::pg_catalog.int8,"
+					" %d, %d, '" INT64_FORMAT "'::pg_catalog.int8, %d,"
+					" '" INT64_FORMAT "'::pg_catalog.int8, %s, '%s'::%s.bloom)",
+					schema, params->capacity,
+					double_to_shortest_decimal(params->fp_prob),
+					params->keep, params->slices, params->buckets, params->bits,
+					params->hashes, params->seed,
+					params->grows ? "true" : "false",
+					BloomToText(PointerGetDatum(keys)), schema);
+}
+
+/*
+ * Read the parameters in the definition of a table.  The result says what is
+ * wrong, or is NULL.
+ */
+static const char *
+ReadParams(TupleDesc desc, StoredSet *set)
+{
+	StoredSetParams *params = &set->params;
+	FuncExpr   *call = NULL;
+	Datum		values[PARAMETERS];
+	FmgrInfo	flinfo;
+	const Bloom *keys;
+	const char *wrong;
+
+	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
+	{
+		if (desc->constr->defval[i].adnum != STORED_SET_ROOM)
+			return psprintf("Its column \"%s\" has a default.",
+							NameStr(TupleDescAttr(desc, desc->constr->defval[i].adnum - 1)->attname));
+		call = (FuncExpr *) stringToNode(desc->constr->defval[i].adbin);
+	}
+
+	if (call == NULL || !IsA(call, FuncExpr) ||
+		list_length(call->args) != PARAMETERS)
+		return "The default of its column \"room\" is not a call of _bloom_set_room.";
+	fmgr_info(call->funcid, &flinfo);
+	if (flinfo.fn_addr != _bloom_set_room)
+		return "The default of its column \"room\" is not a call of _bloom_set_room.";
+
+	for (int i = 0; i < PARAMETERS; i++)
+	{
+		Const	   *argument = list_nth(call->args, i);
+
+		if (!IsA(argument, Const) || argument->constisnull)
+			return psprintf("Parameter %d in the default of its column \"room\" is not a constant.",
+							i + 1);
+		values[i] = argument->constvalue;
+	}
+	params->capacity = DatumGetInt64(values[0]);
+	params->fp_prob = DatumGetFloat8(values[1]);
+	params->keep = DatumGetInt64(values[2]);
+	params->slices = DatumGetInt32(values[3]);
+	params->buckets = DatumGetInt32(values[4]);
+	params->bits = DatumGetInt64(values[5]);
+	params->hashes = DatumGetInt32(values[6]);
+	params->seed = DatumGetInt64(values[7]);
+	params->grows = DatumGetBool(values[8]);
+	wrong = StoredSetCheckParams(params);
+	if (wrong != NULL)
+		return psprintf("Parameter \"%s\" in the default of its column \"room\" is out of range.",
+						wrong);
+	StoredSetDerive(params);
+
+	keys = BloomFetch(values[9]);
+	if (keys->key_type == 0)
+		return "Parameter \"key_type\" in the default of its column \"room\" is a filter without a key type.";
+	set->key_type = BloomKeyTypeOf(keys);
+	return NULL;
+}
+
+/* ----------------------------------------------------------------
+ *							THE TABLE
+ * ----------------------------------------------------------------
+ */
+
+/* What is wrong with the columns, or NULL. */
+static const char *
+CheckColumns(TupleDesc desc)
+{
+	static const struct
+	{
+		const char *name;
+		Oid			type;		/* 0: bloom */
+		bool		notnull;
+	}			columns[STORED_SET_COLUMNS] =
+	{
+		{"bucket", INT4OID, true},
+		{"lane", INT4OID, true},
+		{"slice", TIMESTAMPTZOID, true},
+		{"filter", InvalidOid, false},
+		{"room", BYTEAOID, false}
+	};
+
+	if (desc->natts != STORED_SET_COLUMNS)
+		return psprintf("It has %d columns (with those that were dropped), and not bucket, lane, slice, filter, room.",
+						desc->natts);
+	for (int i = 0; i < STORED_SET_COLUMNS; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		const char *name = columns[i].name;
+
+		if (attribute->attisdropped ||
+			strcmp(NameStr(attribute->attname), name) != 0)
+			return psprintf("Its column %d is not \"%s\".", i + 1, name);
+		if (OidIsValid(columns[i].type) ?
+			attribute->atttypid != columns[i].type :
+			!(BloomKindOfType(attribute->atttypid) == BLOOM_PLAIN &&
+			  get_typtype(attribute->atttypid) == TYPTYPE_BASE))
+			return psprintf("Its column \"%s\" is not of type %s.", name,
+							OidIsValid(columns[i].type) ?
+							format_type_be(columns[i].type) : "bloom");
+		if (attribute->attgenerated != '\0' || attribute->attidentity != '\0')
+			return psprintf("Its column \"%s\" is generated.", name);
+		if (columns[i].notnull && !attribute->attnotnull)
+			return psprintf("Its column \"%s\" may be null.", name);
+	}
+	return NULL;
+}
+
+/* Is a column of an index sorted as usual, and is it of this type? */
+static bool
+IsDefaultOpClass(Relation index, int column, Oid type)
+{
+	return index->rd_opcintype[column] == type &&
+		index->rd_opfamily[column] ==
+		get_opclass_family(GetDefaultOpClass(type, BTREE_AM_OID));
+}
+
+/* Is an index as the primary key of a set, be it valid or not? */
+static bool
+IsLikePrimaryKey(Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	return form->indisunique && form->indimmediate &&
+		form->indnatts == 3 && form->indnkeyatts == 3 &&
+		form->indkey.values[0] == STORED_SET_BUCKET &&
+		form->indkey.values[1] == STORED_SET_SLICE &&
+		form->indkey.values[2] == STORED_SET_LANE &&
+		index->rd_rel->relam == BTREE_AM_OID &&
+		IsDefaultOpClass(index, 0, INT4OID) &&
+		IsDefaultOpClass(index, 1, TIMESTAMPTZOID) &&
+		IsDefaultOpClass(index, 2, INT4OID) &&
+		index->rd_indoption[0] == 0 && index->rd_indoption[1] == 0 &&
+		index->rd_indoption[2] == 0 &&
+		RelationGetIndexExpressions(index) == NIL &&
+		RelationGetIndexPredicate(index) == NIL;
+}
+
+/*
+ * What is wrong with the indexes, or NULL.
+ *
+ * REINDEX CONCURRENTLY makes a copy of the primary key, exchanges the two, and
+ * drops the old one; when it is cancelled, either can stay behind.
+ */
+static const char *
+CheckIndexes(Relation rel, StoredSet *set)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	const char *wrong = NULL;
+	ListCell   *cell;
+
+	set->index = InvalidOid;
+	set->has_copies = false;
+	foreach(cell, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+		Form_pg_index form = index->rd_index;
+
+		if (!IsLikePrimaryKey(index))
+			wrong = form->indisprimary ?
+				psprintf("Its index \"%s\" is not a primary key (bucket, slice, lane) that is checked at once.",
+						 RelationGetRelationName(index)) :
+				psprintf("It has an index \"%s\" besides the primary key.",
+						 RelationGetRelationName(index));
+		else if (!form->indisprimary)
+			set->has_copies = true;
+		else if (form->indisvalid && form->indisready && form->indislive)
+			set->index = RelationGetRelid(index);
+		else
+			wrong = "Its primary key is not valid.";
+		index_close(index, NoLock);
+		if (wrong != NULL)
+			return wrong;
+	}
+	list_free(indexes);
+	return OidIsValid(set->index) ? NULL : "It has no primary key.";
+}
+
+/* What a table has that a set does not have, or NULL. */
+static const char *
+CheckExtras(Relation rel)
+{
+	TupleConstr *constr = RelationGetDescr(rel)->constr;
+
+	if (rel->rd_rel->relkind != RELKIND_RELATION)
+		return "It is not an ordinary table.";
+	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return "Its access method is not heap.";
+	if (RELATION_IS_OTHER_TEMP(rel))
+		return "It is a temporary table of another session.";
+	if (rel->rd_rel->relispartition || has_superclass(RelationGetRelid(rel)))
+		return "It inherits from another table, or is a partition.";
+	if (rel->rd_rel->relhassubclass &&
+		find_inheritance_children(RelationGetRelid(rel), NoLock) != NIL)
+		return "Another table inherits from it.";
+	if (rel->trigdesc != NULL && rel->trigdesc->numtriggers > 0 &&
+		rel->trigdesc->triggers[0].tgisinternal)
+		return "It has a foreign key, or a constraint that is deferrable.";
+	if (rel->trigdesc != NULL && rel->trigdesc->numtriggers > 0)
+		return psprintf("It has a trigger \"%s\".",
+						rel->trigdesc->triggers[0].tgname);
+	if (rel->rd_rules != NULL && rel->rd_rules->numLocks > 0)
+		return "It has a rule.";
+	if (rel->rd_rel->relrowsecurity || rel->rd_rel->relforcerowsecurity)
+		return "It has row-level security.";
+	if (constr != NULL && constr->num_check > 0)
+		return psprintf("It has a check constraint \"%s\".",
+						constr->check[0].ccname);
+	return NULL;
+}
+
+/*
+ * StoredSetIdentify
+ *		Find out whether an open table is a set, and which.
+ *
+ * NULL, if it is one; otherwise a sentence that says why it is none.  All of
+ * this is known from the relation cache, whose entries are invalidated when
+ * any of it changes.
+ */
+const char *
+StoredSetIdentify(Relation rel, StoredSet *set)
+{
+	const char *wrong = CheckExtras(rel);
+
+	set->relid = RelationGetRelid(rel);
+	if (wrong == NULL)
+		wrong = CheckColumns(RelationGetDescr(rel));
+	if (wrong == NULL)
+		wrong = CheckIndexes(rel, set);
+	if (wrong == NULL)
+		wrong = ReadParams(RelationGetDescr(rel), set);
+	return wrong;
+}

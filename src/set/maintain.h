@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * set/maintain.h
+ *		Expiring and compacting a stored set.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SET_MAINTAIN_H
+#define SET_MAINTAIN_H
+
+#include "set/bucket.h"
+
+extern int64 StoredSetExpire(StoredSetCall *call);
+extern int64 StoredSetCompact(StoredSetCall *call);
+
+#endif							/* SET_MAINTAIN_H */
