@@ -52,10 +52,12 @@ SELECT p.oid::regprocedure AS test, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE proname ~ '^_?bloom_(contains|contained)$'
 ORDER BY p.oid::regprocedure::text COLLATE "C";
--- and what works on whole filters, but for input, output and casts
+-- and what works on whole filters, but for input, output, casts, and what keeps
+-- one in the definition of a table
 SELECT p.oid::regprocedure AS too_cheap, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE 'bloom'::regtype = ANY (proargtypes) AND prokind = 'f' AND procost < 100
+  AND proname <> '_bloom_set_room'
   AND NOT EXISTS (SELECT FROM pg_aggregate AS a WHERE p.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn))
   AND NOT EXISTS (SELECT FROM pg_cast AS c WHERE p.oid = c.castfunc)
   AND NOT EXISTS (SELECT FROM pg_type AS t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend))

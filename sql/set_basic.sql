@@ -10,7 +10,7 @@ SET intervalstyle = postgres;
 --
 -- Add and tell
 --
-SELECT bloom_set_create('visited', 100000, 0.001, grow => false, seed => 0);
+SELECT bloom_set_create('visited', 'bigint', 100000, 0.001, grow => false, seed => 0);
 SELECT bloom_set_add('visited', 1) AS first, bloom_set_add('visited', 1) AS again;
 SELECT bloom_set_contains('visited', 1) AS there, bloom_set_contains('visited', 2) AS not_there;
 
@@ -35,18 +35,8 @@ SELECT bloom_set_add('visited', NULL::int) IS NULL AS add,
 SELECT bloom_set_add('visited', 2::smallint) AS seen_2, bloom_set_add('visited', 5::bigint) AS seen_5;
 SELECT bloom_set_add('visited', '1'::text);
 SELECT bloom_set_add_all('visited', ARRAY['7', '8', '9']);
-SELECT bloom_set_contains('visited', 1.0);
 SELECT bloom_set_contains_all('visited', ARRAY[now()]);
 SELECT bloom_set_missing('visited', ARRAY[(1, 'a'), ROW(2)]);
-
--- numbers of different types do not meet, unlike in a filter
-SELECT bloom_set_add('visited', 2::numeric);
-SELECT bloom_set_add_all('visited', ARRAY[2::float8]);
-SELECT bloom_set_create('decimals', 1000, seed => 0);
-SELECT bloom_set_add('decimals', 2::numeric);
-SELECT bloom_set_contains('decimals', 2);
-SELECT bloom_set_add('decimals', 2::float8);
-DROP TABLE decimals;
 
 -- capacity, rate and what it holds
 SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now < 1e-15 AS exact_yet, buckets
@@ -74,14 +64,14 @@ FROM bloom_set_info('visited');
 SELECT count(*) = (SELECT buckets FROM bloom_set_params('visited')) AS all_buckets,
 	   count(DISTINCT ((bloom_info(filter)).bits, (bloom_info(filter)).hashes)) AS shapes,
 	   sum(bloom_cardinality(filter)) BETWEEN 99000 AND 101000 AS keys
-FROM visited WHERE bucket >= 0;
+FROM visited;
 
 -- a large load leaves its keys beside the filters, until later adds, or this
 TRUNCATE visited;
 SELECT cardinality(bloom_set_add_all('visited', ARRAY(SELECT generate_series(1, 50000)))) AS filled;
-SELECT count(filter) AS filters FROM visited WHERE bucket >= 0;
+SELECT count(filter) AS filters FROM visited;
 SELECT bloom_set_compact('visited') AS moved, bloom_set_compact('visited') AS none;
-SELECT count(filter) = (SELECT buckets FROM bloom_set_params('visited')) AS filters FROM visited WHERE bucket >= 0;
+SELECT count(filter) = (SELECT buckets FROM bloom_set_params('visited')) AS filters FROM visited;
 SELECT bloom_set_contains_all('visited', ARRAY(SELECT generate_series(1, 50000))) AS none_denied,
 	   bloom_set_add_all('visited', ARRAY(SELECT generate_series(1, 50000))) AS none_new;
 
@@ -100,7 +90,7 @@ $$;
 SELECT pg_relation_size('visited') - :size AS grown;
 
 -- more keys than the capacity: a WARNING, one for each statement
-SELECT bloom_set_create('small', 20, 0.01, grow => false, seed => 0);
+SELECT bloom_set_create('small', 'int', 20, 0.01, grow => false, seed => 0);
 SELECT count(*) FILTER (WHERE bloom_set_add('small', i)) AS new FROM generate_series(1, 20) AS i;
 SELECT cardinality(bloom_set_add_all('small', ARRAY(SELECT generate_series(21, 100)))) BETWEEN 20 AND 80 AS some_new;
 SELECT count(bloom_set_add('small', i)) AS added FROM generate_series(101, 120) AS i;
@@ -111,11 +101,11 @@ DROP TABLE small;
 --
 -- Keys of other types
 --
-SELECT bloom_set_create('texts', 1000, seed => 0);
+SELECT bloom_set_create('texts', 'text', 1000, seed => 0);
 SELECT bloom_set_add('texts', 'a') AS first, bloom_set_add('texts', 'a'::varchar) AS again,
 	   bloom_set_contains('texts', 'a') AS there, bloom_set_contains('texts', 'b') AS not_there;
 SELECT bloom_set_add_all('texts', ARRAY['b', 'a', repeat('c', 10000)]) = ARRAY['b', repeat('c', 10000)] AS new;
-SELECT bloom_set_create('arrays', 1000, seed => 0);
+SELECT bloom_set_create('arrays', 'int[]', 1000, seed => 0);
 SELECT bloom_set_add('arrays', ARRAY[1, 2]) AS first, bloom_set_add('arrays', ARRAY[1, 2]) AS again;
 -- fail: no hash function for the key type
 SELECT bloom_set_add('texts', point(1, 1));
@@ -132,25 +122,6 @@ ROLLBACK TO s;
 SELECT bloom_set_contains('visited', -1) AS there, bloom_set_contains('visited', -2) AS not_there;
 ROLLBACK;
 SELECT bloom_set_contains('visited', -1) AS not_there, bloom_set_contains('visited', -2) AS not_there;
-
--- so is the key type of a set
-SELECT bloom_set_create('typed', 1000, seed => 0);
-BEGIN;
-SELECT bloom_set_add('typed', 1);
-ROLLBACK;
-SELECT bloom_set_add('typed', 'a');
--- fail
-SELECT bloom_set_add('typed', 2);
--- and it goes when the table is emptied
-TRUNCATE typed;
-SELECT bloom_set_add('typed', 2);
-DELETE FROM typed;
-SELECT bloom_set_add('typed', 'b'), bloom_set_add('typed', 'b');
--- keys without a type do not become a filter
-DELETE FROM typed WHERE bucket = -1;
-SELECT bloom_set_compact('typed');
-SELECT count(filter) FROM typed;
-DROP TABLE typed;
 
 -- tests work in a read-only transaction
 BEGIN READ ONLY;
@@ -173,7 +144,7 @@ CREATE TABLE visited (bucket int, lane int, slice timestamptz, filter bloom);
 -- fail: an ordinary table that looks like one
 SELECT bloom_set_add('visited', 1);
 DROP TABLE visited;
-SELECT bloom_set_create('"Other Schema".mine', 1000, seed => 0);
+SELECT bloom_set_create('"Other Schema".mine', 'int', 1000, seed => 0);
 SELECT bloom_set_add('"Other Schema".mine', 1), (SELECT keys FROM bloom_set_info('"Other Schema".mine')) AS keys_before;
 SELECT '"Other Schema".mine'::regclass::oid AS mine \gset
 SET client_min_messages = warning;
@@ -189,11 +160,11 @@ $$;
 -- a set made in the schema that comes first
 CREATE SCHEMA first;
 SET search_path = first, public;
-SELECT bloom_set_create('visited', 1000, seed => 0);
+SELECT bloom_set_create('visited', 'bigint', 1000, seed => 0);
 SELECT bloom_set_add('visited', 1);
 RESET search_path;
 SELECT bloom_set_contains('first.visited', 1);
-SELECT bloom_set_create('pg_temp.visited', 1000, seed => 0);
+SELECT bloom_set_create('pg_temp.visited', 'int', 1000, seed => 0);
 -- a test sees what the query's snapshot sees
 SELECT bloom_set_add('pg_temp.visited', 1) AS new, bloom_set_contains('pg_temp.visited', 1) AS not_yet;
 SELECT bloom_set_contains('pg_temp.visited', 1) AS there;
@@ -209,7 +180,7 @@ CREATE OPERATOR trap.>= (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION
 CREATE FUNCTION trap.unnest(int[]) RETURNS SETOF int LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
 CREATE TABLE trap.visited (bucket int, lane int, slice timestamptz, filter bloom);
 SET search_path = trap, pg_catalog, public;
-SELECT public.bloom_set_create('public.guarded', 1000, keep => '1 day', seed => 0);
+SELECT public.bloom_set_create('public.guarded', 'int', 1000, keep => '1 day', seed => 0);
 SELECT public.bloom_set_add('public.guarded', 1), public.bloom_set_add_all('public.guarded', ARRAY[1, 2]);
 SELECT public.bloom_set_contains('public.guarded', 1), public.bloom_set_expire('public.guarded');
 SELECT public.bloom_set_add('first.visited', 1), public.bloom_set_add('first.visited', 2), public.bloom_set_add('first.visited', 3);
@@ -223,7 +194,7 @@ RESET client_min_messages;
 --
 -- A set that forgets, with a clock of our own
 --
-SELECT bloom_set_create('recent', 10000, 0.01, keep => '1 day', slices => 4, grow => false, seed => 0);
+SELECT bloom_set_create('recent', 'int', 10000, 0.01, keep => '1 day', slices => 4, grow => false, seed => 0);
 SELECT * FROM bloom_set_params('recent', '2020-02-02 12:00');
 
 -- 6 hours are a slice
@@ -231,7 +202,7 @@ SELECT bloom_set_add('recent', 1, '2020-01-01 05:59') AS new,
 	   bloom_set_add('recent', 1, '2020-01-01 06:00') AS seen,
 	   bloom_set_add('recent', 2, '2020-01-01 06:00') AS new,
 	   bloom_set_add('recent', 2, '2020-01-01 00:00') AS seen_though_added_later;
--- fail: of another type, which only the row of the key type shows
+-- fail: of another type
 SELECT bloom_set_contains('recent', 'a', '2020-01-01 06:00');
 SELECT bloom_set_missing('recent', ARRAY['a'], '2020-01-01 06:00');
 
@@ -268,14 +239,14 @@ SELECT bloom_set_add('recent', 1, '2020-03-01 00:00') AS new, bloom_set_add('rec
 -- slices that are too old are deleted on request
 SELECT bloom_set_add('recent', 3, '2020-03-01 12:00') AS new, bloom_set_add('recent', 4, '2020-03-01 18:00') AS new;
 SELECT bloom_set_expire('recent', '2020-03-02 00:00') > 0 AS those_of_february;
-SELECT DISTINCT slice FROM recent WHERE bucket >= 0 ORDER BY slice;
+SELECT DISTINCT slice FROM recent ORDER BY slice;
 SELECT bloom_set_expire('recent', '2020-03-02 00:00') AS none;
 SELECT bloom_set_add('recent', i, '2020-03-01 12:00') FROM generate_series(1, 3) AS i;
 SELECT slice, key_type, capacity, round(fp_prob::numeric, 6) AS fp_prob, keys, buckets
 FROM bloom_set_info('recent', '2020-03-01 12:00');
 SELECT bloom_set_expire('recent', '2020-04-01') > 0 AS some_forgotten;
 SELECT slice, keys FROM bloom_set_info('recent', '2020-03-01 12:00');
-SELECT count(*) AS rows_of_slices FROM recent WHERE bucket >= 0;
+SELECT count(*) AS rows_of_slices FROM recent;
 
 -- at capacity, five live slices together have the rate that was asked: of
 -- 50,000 absent keys 500 are expected, and 4.5 standard deviations more are 600
@@ -293,11 +264,11 @@ FROM bloom_set_info('recent', '2021-01-02 05:00');
 SELECT bloom_set_contains_all('recent', ARRAY(SELECT generate_series(1, 12500)), '2021-01-02 05:00') AS none_denied;
 
 -- lazily: a new slice takes the place of those that are too old
-SELECT count(*) AS slices FROM (SELECT DISTINCT slice FROM recent WHERE bucket >= 0) AS s;
+SELECT count(*) AS slices FROM (SELECT DISTINCT slice FROM recent) AS s;
 SELECT bool_and(cardinality(bloom_set_add_all('recent', ARRAY(SELECT generate_series(1, 2000)),
 			'2022-01-01'::timestamptz + s * interval '2 days')) > 1900) AS all_new_again
 FROM generate_series(0, 9) AS s;
-SELECT count(*) AS slices FROM (SELECT DISTINCT slice FROM recent WHERE bucket >= 0) AS s;
+SELECT count(*) AS slices FROM (SELECT DISTINCT slice FROM recent) AS s;
 
 -- the clock is that of the transaction, unless it is given
 SELECT bloom_set_add('recent', 77) AS new;
@@ -316,7 +287,7 @@ SELECT bloom_set_add('recent', 77, '4714-11-24 00:00:00+00 BC');
 SELECT bloom_set_contains('recent', 77, '4714-11-24 00:00:00+00 BC');
 
 -- a set that keeps all has no clock
-SELECT bloom_set_create('forever', 1000, seed => 0);
+SELECT bloom_set_create('forever', 'int', 1000, seed => 0);
 SELECT bloom_set_add('forever', 1, '2020-01-01') AS new, bloom_set_add('forever', 1, '1990-01-01') AS seen,
 	   bloom_set_contains('forever', 1, '2999-01-01') AS there, bloom_set_expire('forever', '2999-01-01') AS none;
 SELECT oldest FROM bloom_set_params('forever');
@@ -329,11 +300,11 @@ CREATE ROLE regress_bloom_owner;
 CREATE ROLE regress_bloom_other;
 CREATE SCHEMA owned AUTHORIZATION regress_bloom_owner;
 SET ROLE regress_bloom_owner;
-SELECT bloom_set_create('owned.keys', 1000, seed => 0);
+SELECT bloom_set_create('owned.keys', 'int', 1000, seed => 0);
 SELECT bloom_set_add('owned.keys', 1);
 SET ROLE regress_bloom_other;
 -- fail
-SELECT bloom_set_create('owned.others', 1000);
+SELECT bloom_set_create('owned.others', 'int', 1000);
 SELECT bloom_set_add('owned.keys', 2);
 SET ROLE regress_bloom_owner;
 GRANT USAGE ON SCHEMA owned TO regress_bloom_other;
@@ -378,40 +349,40 @@ SELECT bloom_set_add('recent', 1, NULL);
 SELECT bloom_set_add('recent', 1, 'infinity');
 SELECT bloom_set_contains('recent', 1, '-infinity');
 \set VERBOSITY terse
-SELECT bloom_set_create('recent', 1000);
-SELECT bloom_set_create('nowhere.s', 1000);
+SELECT bloom_set_create('recent', 'int', 1000);
+SELECT bloom_set_create('nowhere.s', 'int', 1000);
 \set VERBOSITY default
-SELECT bloom_set_create(NULL, 1000);
-SELECT bloom_set_create('', 1000);
-SELECT bloom_set_create('s', NULL, grow => false);
-SELECT bloom_set_create('s', 0);
-SELECT bloom_set_create('s', -5);
-SELECT bloom_set_create('s', 4611686018427387904);
-SELECT bloom_set_create('s', 9223372036854775807, keep => '1 day');
-SELECT bloom_set_create('s', 9007199254740992, keep => '1 day');
-SELECT bloom_set_create('s', 9007199254740992, 1e-9, grow => false);
-SELECT bloom_set_create('s', 'NaN');
-SELECT bloom_set_create('s', 'infinity');
-SELECT bloom_set_create('s', 0.5);
-SELECT bloom_set_create('My Set');
-SELECT bloom_set_create('"My Set"');
+SELECT bloom_set_create(NULL, 'int', 1000);
+SELECT bloom_set_create('', 'int', 1000);
+SELECT bloom_set_create('s', 'int', NULL, grow => false);
+SELECT bloom_set_create('s', 'int', 0);
+SELECT bloom_set_create('s', 'int', -5);
+SELECT bloom_set_create('s', 'int', 4611686018427387904);
+SELECT bloom_set_create('s', 'int', 9223372036854775807, keep => '1 day');
+SELECT bloom_set_create('s', 'int', 9007199254740992, keep => '1 day');
+SELECT bloom_set_create('s', 'int', 9007199254740992, 1e-9, grow => false);
+SELECT bloom_set_create('s', 'int', 'NaN');
+SELECT bloom_set_create('s', 'int', 'infinity');
+SELECT bloom_set_create('s', 'int', 0.5);
+SELECT bloom_set_create('My Set', 'int');
+SELECT bloom_set_create('"My Set"', 'int');
 SELECT bloom_set_add('"My Set"', 1);
 DROP TABLE "My Set";
-SELECT bloom_set_create('s', grow => NULL);
-SELECT bloom_set_create('s', unlogged => NULL);
-SELECT bloom_set_create('s', 1000, 0);
-SELECT bloom_set_create('s', 1000, 1);
-SELECT bloom_set_create('s', 1000, 'NaN');
-SELECT bloom_set_create('s', 1000, NULL);
-SELECT bloom_set_create('s', 1000, 0.01, '0');
-SELECT bloom_set_create('s', 1000, 0.01, '-1 day');
-SELECT bloom_set_create('s', 1000, 0.01, '3 microseconds');
-SELECT bloom_set_create('s', 1000, 0.01, '10000 years');
-SELECT bloom_set_create('s', 1000, 0.01, '178000000 years');
-SELECT bloom_set_create('s', 1000, 0.01, '1 day', 0);
-SELECT bloom_set_create('s', 1000, 0.01, '1 day', 1001);
-SELECT bloom_set_create('s', 1000, 0.01, '1 day', NULL);
-SELECT bloom_set_create('s', 1000, 1e-13, '1 day', 1000);
+SELECT bloom_set_create('s', 'int', grow => NULL);
+SELECT bloom_set_create('s', 'int', unlogged => NULL);
+SELECT bloom_set_create('s', 'int', 1000, 0);
+SELECT bloom_set_create('s', 'int', 1000, 1);
+SELECT bloom_set_create('s', 'int', 1000, 'NaN');
+SELECT bloom_set_create('s', 'int', 1000, NULL);
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '0');
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '-1 day');
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '3 microseconds');
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '10000 years');
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '178000000 years');
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '1 day', 0);
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '1 day', 1001);
+SELECT bloom_set_create('s', 'int', 1000, 0.01, '1 day', NULL);
+SELECT bloom_set_create('s', 'int', 1000, 1e-13, '1 day', 1000);
 
 
 DROP VIEW a_view;

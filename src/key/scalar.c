@@ -174,8 +174,9 @@ HashCollated(const BloomHasher *hasher, Datum key)
 		return DatumGetUInt64(DirectFunctionCall2Coll(hashbpcharextended,
 													  hasher->collation, key,
 													  UInt64GetDatum(0)));
-	if (hasher->base == NAMEOID)
-		text = DirectFunctionCall1(name_text, key);
+	/* both end with a zero byte */
+	if (hasher->base == NAMEOID || hasher->base == UNKNOWNOID)
+		text = CStringGetTextDatum(DatumGetCString(key));
 	hash = DirectFunctionCall2Coll(hashtextextended, hasher->collation, text,
 								   UInt64GetDatum(0));
 	if (text != key)
