@@ -568,7 +568,8 @@ SearchBelow(StoredSetTable *table, StoredSetSearch *search, int32 bucket,
 void
 StoredSetFindAll(StoredSetTable *table, StoredSetSearch *search)
 {
-	search->lowest = search->first = 0;
+	/* also those below 0, which are an error; the end is below all */
+	search->lowest = search->first = PG_INT32_MIN + 1;
 	search->last = PG_INT32_MAX;
 	search->from = DT_NOBEGIN;
 	search->ahead = search->skip = false;
