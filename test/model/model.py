@@ -145,7 +145,7 @@ NUMBERS = ['bigint', 'numeric', 'double precision']
 
 
 def meet(filter_type, key_type, adding):
-    """What happens to a key of a type in a filter of another: an SQLSTATE, or None.
+    """What happens to a key of a type in a filter or set of another: an SQLSTATE, or None.
 
     Numbers are promoted as by SQL's "=".  A numeric is looked for among integers.
     """
@@ -192,12 +192,12 @@ class Filter:
 @dataclasses.dataclass(frozen=True)
 class Set:
     """What is known of a stored set."""
+    key_type: str
     capacity: int
     fp_prob: float
     keep: int = None            # seconds
     length: int = 0             # of a time slice
     slices: int = 1             # each of which has its share of the capacity
-    key_type: str = None
     keys: tuple = ()            # of ((family, number), time), the last one counts
     many: bool = False          # a time slice holds more than its share of the capacity
     grow: bool = False
@@ -1288,10 +1288,11 @@ def set_create(world, a, b, c, d, e):
     capacity, fp_prob = pick([1000, 100, 1, 100000], b), pick([0.01, 0.1, 0.001, 1e-6], c)
     keep, slices = pick([None, None, 3600, 86400], d), pick([8, 1, 3], e)
     grow, unlogged = b // 4 % 2 == 0, c // 4 % 4 == 3
-    world.run(f"SELECT bloom_set_create('{name}', {capacity}, {fp_prob}, seed => {pick(SEEDS, d)}, "
+    kind = pick(KINDS, a // SETS)
+    world.run(f"SELECT bloom_set_create('{name}', '{kind.sqltype}', {capacity}, {fp_prob}, seed => {pick(SEEDS, d)}, "
               f'grow => {grow}, unlogged => {unlogged}' +
               (f", keep => '{keep} seconds', slices => {slices}" if keep else '') + ')')
-    world.sets[name] = Set(capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0,
+    world.sets[name] = Set(kind.key_type, capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0,
                            slices if keep else 1, grow=grow)
     row = world.run(f"SELECT capacity, fp_prob FROM bloom_set_params('{name}', {at(world.now)})")[0]
     world.check('set params', row == (capacity, fp_prob), row)
@@ -1304,9 +1305,11 @@ def the_set(world, a):
     return name, world.sets[name]
 
 
-def set_meets(model, kind, adding):
-    """As meet, for sets: they take one type of numbers."""
-    return None if model.key_type in (None, kind.key_type) else '42804'
+def kind_for(model, number, adding):
+    """A kind of keys for a set: in three of four calls, one that it takes."""
+    if number % 4 == 3:
+        return pick(KINDS, number // 4)
+    return pick([kind for kind in KINDS if not meet(model.key_type, kind.key_type, adding)], number // 4)
 
 
 def remembered(world, model):
@@ -1319,9 +1322,8 @@ def remembered(world, model):
     return must, may
 
 
-def forget_or_add(world, model, kind, fresh):
-    return dataclasses.replace(model, key_type=model.key_type or kind.key_type,
-                               keys=model.keys + tuple((key, world.now) for key in fresh))
+def with_keys(world, model, fresh):
+    return dataclasses.replace(model, keys=model.keys + tuple((key, world.now) for key in fresh))
 
 
 @operation
@@ -1330,11 +1332,11 @@ def set_add(world, a, b, c, d, e):
     name, model = the_set(world, a)
     if model is None:
         return
-    kind = pick(KINDS, b)
+    kind = kind_for(model, b, True)
     number = (c * 16 + d % 16) % STRANGERS
     key = next(iter(world.keys_of(kind, number, number + 1)))
     call = f"SELECT bloom_set_add('{name}', {kind.expression.format(i=number)}, {at(world.now)})"
-    state = set_meets(model, kind, True)
+    state = meet(model.key_type, kind.key_type, True)
     if state:
         world.fails(state, call)
         return
@@ -1342,11 +1344,8 @@ def set_add(world, a, b, c, d, e):
     new = world.value(call)
     if key in must:
         world.check('set add', new is False, new, key)
-    if new:
-        world.sets[name] = forget_or_add(world, model, kind, [key])
-    else:
-        world.sets[name] = forget_or_add(world, model, kind, [])
-    world.sets[name] = dataclasses.replace(world.sets[name], many=model.is_too_small(world.now, 1))
+    world.sets[name] = dataclasses.replace(with_keys(world, model, [key] if new else []),
+                                           many=model.is_too_small(world.now, 1))
 
 
 @operation
@@ -1354,14 +1353,14 @@ def set_add_all(world, a, b, c, d, e):
     name, model = the_set(world, a)
     if model is None:
         return
-    kind = pick(KINDS, b)
+    kind = kind_for(model, b, True)
     if kind.is_array or kind.size < UNIVERSE:
         return
     first, end = world.span(kind, c, d)
     end = min(end, first + 200)
     array = world.array_of(kind, first, end)
     call = f"bloom_set_add_all('{name}', {array}, {at(world.now)})"
-    state = set_meets(model, kind, True)
+    state = meet(model.key_type, kind.key_type, True)
     if state:
         if end > first:
             world.fails(state, f'SELECT {call}')
@@ -1375,18 +1374,18 @@ def set_add_all(world, a, b, c, d, e):
         lost = len(keys - may - set(fresh))
         world.check('set loses', lost <= at_most(len(keys) * model.fp_prob), lost, len(keys))
     if end > first:
-        world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh),
+        world.sets[name] = dataclasses.replace(with_keys(world, model, fresh),
                                                many=model.is_too_small(world.now, len(keys)))
 
 
 @operation
 def set_contains(world, a, b, c, d, e):
     name, model = the_set(world, a)
-    if model is None or model.key_type is None:
+    if model is None:
         return
     if e % 8 == 7:
-        kind = pick(KINDS, b)
-        state = set_meets(model, kind, False)
+        kind = kind_for(model, b, False)
+        state = meet(model.key_type, kind.key_type, False)
         if state:
             world.fails(state, f"SELECT bloom_set_contains('{name}', {kind.expression.format(i=5)}, {at(world.now)})")
         return
@@ -1421,7 +1420,7 @@ def set_info(world, a, b, c, d, e):
     if model is None:
         return
     rows = world.run(f"SELECT * FROM bloom_set_info('{name}', {at(world.now)})")
-    world.check('set info', len(rows) >= 1)
+    world.check('set info', len(rows) >= 1 and all(row[1] == model.key_type for row in rows), rows)
     if model.keep and b % 2:
         world.check('expire', world.value(f"SELECT bloom_set_expire('{name}', {at(world.now)})") >= 0)
     if e % 4 == 3:
@@ -1434,8 +1433,8 @@ def set_dedup(world, a, b, c, d, e):
     name, model = the_set(world, a)
     if model is None or model.keep:
         return
-    kind = pick(KINDS, b)
-    if kind.size < UNIVERSE or set_meets(model, kind, True):
+    kind = kind_for(model, b, True)
+    if kind.size < UNIVERSE or meet(model.key_type, kind.key_type, True):
         return
     first, end = world.span(kind, c, d)
     end = min(end, first + 100)
@@ -1450,7 +1449,7 @@ def set_dedup(world, a, b, c, d, e):
     keys = world.keys_of(kind, first, end)
     world.check('dedup', len(rows) == len(fresh) and not fresh & must and fresh <= keys, rows)
     if end > first:
-        world.sets[name] = dataclasses.replace(forget_or_add(world, model, kind, fresh),
+        world.sets[name] = dataclasses.replace(with_keys(world, model, fresh),
                                                many=model.is_too_small(world.now, len(keys)))
 
 
@@ -1595,7 +1594,7 @@ WRONG = [
     ("SELECT bloom_agg(i, 0, 0.01) FROM generate_series(1, 2) AS i", '22023'),
     ("SELECT bloom_seen(i, 0, 0.01) OVER () FROM generate_series(1, 2) AS i", '22023'),
     ("SELECT bloom_set_add('slot', 1)", '42809'), ("SELECT bloom_set_contains('slot', 1)", '42809'),
-    ("SELECT bloom_set_create('wrong', 0)", '22023'),
+    ("SELECT bloom_set_create('wrong', 'int', 0)", '22023'), ("SELECT bloom_set_create('wrong', 'mary')", '42704'),
     ("SELECT bloom_add((SELECT bloom_agg(i) FROM generate_series(1, 0) AS i), 1)", '55000'),
 ]
 
