@@ -28,6 +28,35 @@
 	parseTypeString(name, type, typmod, (escontext) != NULL)
 #endif
 
+/* A function can ask for the tuplestore of its rows since PostgreSQL 15 */
+#if PG_VERSION_NUM < 150000
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/tuplestore.h"
+static inline void
+InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext oldcontext;
+	TupleDesc	desc;
+
+	(void) flags;
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	oldcontext = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	result->returnMode = SFRM_Materialize;
+	result->setResult = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
+											  false, work_mem);
+	result->setDesc = desc;
+	MemoryContextSwitchTo(oldcontext);
+}
+#endif
+
 /* Which indexes an update needs became an enum with PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000
 #define TU_UpdateIndexes	bool

@@ -73,7 +73,7 @@
 #define LOCK_CLASS	0xB100
 
 /* With more versions of a row, a search of the index takes less than to pass them */
-#define MAX_SKIPPED	24
+#define MAX_SKIPPED	16
 
 /*
  * The word behind the last hash of a lane.  All others behind it are zero.

@@ -804,32 +804,6 @@ SumUpRows(StoredSetTable *table, TimestampTz oldest)
 	return slices;
 }
 
-/* A tuplestore for the rows of a function, which has asked for it. */
-static Tuplestorestate *
-MakeResult(FunctionCallInfo fcinfo, TupleDesc *tupdesc)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext oldcontext;
-	Tuplestorestate *store;
-
-	if (result == NULL || !IsA(result, ReturnSetInfo) ||
-		(result->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
-	if (get_call_result_type(fcinfo, NULL, tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	oldcontext = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	*tupdesc = CreateTupleDescCopy(*tupdesc);
-	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
-								  false, work_mem);
-	MemoryContextSwitchTo(oldcontext);
-	result->returnMode = SFRM_Materialize;
-	result->setResult = store;
-	result->setDesc = *tupdesc;
-	return store;
-}
-
 /*
  * bloom_set_info
  *		A row for the whole set, and one for each live time slice.
@@ -842,8 +816,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	TimestampTz at = GetTimeArg(fcinfo, 1);
 	StoredSetTable table;
 	const StoredSetParams *params = &table.set.params;
-	TupleDesc	tupdesc;
-	Tuplestorestate *store = MakeResult(fcinfo, &tupdesc);
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	SliceInfo  *slices;
 	SliceInfo  *sorted = NULL;
 	Datum		values[9];
@@ -852,6 +825,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	double		right = 0;		/* logarithm */
 	int			generations = 0;
 
+	InitMaterializedSRF(fcinfo, 0);
 	StoredSetOpen(&table, relid, STORED_SET_TEST);
 	slices = SumUpRows(&table, StoredSetOldestSlice(params, at));
 	while (slices != NULL)
@@ -876,7 +850,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	values[7] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
 	values[8] = Int32GetDatum(generations);
-	tuplestore_putvalues(store, tupdesc, values, nulls);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 
 	nulls[0] = false;
 	values[2] = Int64GetDatum(StoredSetSliceCapacity(params));
@@ -889,7 +863,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 		values[5] = Float8GetDatum(StoredSetRateOfSlice(params, info->rates));
 		values[7] = Int64GetDatum((int64) info->bytes);
 		values[8] = Int32GetDatum(info->generations);
-		tuplestore_putvalues(store, tupdesc, values, nulls);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	StoredSetClose(&table);
 	return (Datum) 0;
