@@ -118,6 +118,10 @@
  * not seen, as the server's own rules demand.  Nor do they close a bucket for it:
  * it writes a row that does, by which its own tests find its keys.
  *
+ * SERIALIZABLE holds if all that add are serializable, as the server's manual asks
+ * for.  A conflict with an add is found by the versions that it has written, and
+ * not if a transaction that is not serializable has replaced these in between.
+ *
  * Savepoints, rollback, two-phase commit, crashes, standbys and replicas need
  * nothing of ours: all state is in versions of rows.
  *
