@@ -213,6 +213,7 @@ BEGIN
 			(11, -1, decode(repeat('01', 1016), 'hex') || '\x00000000000000c0'),
 			(12, -2147483648, '\x000000000000008000'), (13, -1, decode(repeat('00', 8) || repeat('01', 8) || '0000000000000080', 'hex'))) AS f (id, lane, room) LOOP
 		BEGIN
+			DELETE FROM s WHERE lane = forged.lane;
 			INSERT INTO s SELECT n, forged.lane, '-infinity', NULL, forged.room FROM generate_series(0, 1) AS n;
 			answer := ask();
 			RAISE EXCEPTION USING ERRCODE = 'RB000';

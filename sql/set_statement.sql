@@ -123,13 +123,13 @@ EXCEPTION WHEN division_by_zero THEN
 END $$;
 BEGIN;
 SELECT count(*) FILTER (WHERE bloom_set_add('long', i)) AS new FROM generate_series(1, 60) AS i;
-DECLARE early CURSOR FOR SELECT count(*) FILTER (WHERE bloom_set_contains('long', i)) = CASE WHEN :'overwrites' THEN 90 ELSE 60 END AS right_answer FROM generate_series(1, 200) AS i;
-SELECT cardinality(bloom_set_add_all('long', ARRAY(SELECT generate_series(51, 90))::bigint[])) AS new;
+DECLARE early CURSOR FOR SELECT count(*) FILTER (WHERE bloom_set_contains('long', i)) = CASE WHEN :'overwrites' THEN 75 ELSE 60 END AS right_answer FROM generate_series(1, 200) AS i;
+SELECT cardinality(bloom_set_add_all('long', ARRAY(SELECT generate_series(51, 75))::bigint[])) AS new;
 FETCH ALL early;
 ROLLBACK;
 BEGIN;
-SELECT count(*) FILTER (WHERE bloom_set_add('long', i)) AS new, max(CASE WHEN i = 60 THEN coalesce(add_all_and_fail(ARRAY(SELECT generate_series(61, 90))), '{}') END) AS rolled_back,
-	   sum(CASE WHEN i = 60 THEN cardinality(bloom_set_add_all('long', ARRAY(SELECT generate_series(51, 90))::bigint[])) END) AS given_back
+SELECT count(*) FILTER (WHERE bloom_set_add('long', i)) AS new, max(CASE WHEN i = 60 THEN coalesce(add_all_and_fail(ARRAY(SELECT generate_series(61, 75))), '{}') END) AS rolled_back,
+	   sum(CASE WHEN i = 60 THEN cardinality(bloom_set_add_all('long', ARRAY(SELECT generate_series(51, 75))::bigint[])) END) AS given_back
 FROM generate_series(1, 60) AS i;
 SELECT count(*) FILTER (WHERE bloom_set_contains('long', i)) AS there FROM generate_series(1, 200) AS i;
 ROLLBACK;
