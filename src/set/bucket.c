@@ -6,14 +6,22 @@
  * What the rows of a bucket hold, what their versions say, and why an answer is
  * right, is in set/set.h.
  *
- * Room of a lane
- * --------------
+ * Place and room in a lane
+ * ------------------------
+ *
+ * New keys go into a lane that this transaction has written, up to 79; otherwise,
+ * if they are few, into one with committed keys, up to 19; otherwise into a new
+ * one, which takes up to 127 of them.  A lane with committed keys is written anew
+ * by each transaction that adds to it: so it stays short, and in its page.
  *
  * A version can be overwritten only by one of the same size.  So a lane that the
- * transaction writes for the second time gets all its room, 19 or 127 hashes:
- * there will be a third time.  A short lane does so at once in a call with one
- * key, whose transaction may add another.  In a call with many keys, of which
- * there are few for each bucket, a lane is at first as long as its hashes.
+ * transaction writes for the second time gets room for more hashes than it has:
+ * there will be a third time.  (Each write logs the whole lane.  With up to 127
+ * hashes, 100,000 adds in a statement to a set for as many keys log 720 bytes
+ * each; with 79, 510; with 39, 320, but they take 1.3 times as long, since there
+ * are more lanes to read.)  A call with one key leaves room at once, since its
+ * transaction may add another.  A call with many keys, of which there are few for
+ * each bucket, makes a lane as long as its hashes.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -29,6 +37,9 @@
 
 #include "filter/setops.h"
 #include "set/bucket.h"
+
+/* A lane of this transaction takes more keys up to this number */
+#define OWN_KEYS	79
 
 /* ----------------------------------------------------------------
  *							KEYS
@@ -143,39 +154,19 @@ FindHiddenKeys(StoredSetCall *call, const StoredSetVersion *version,
  * ----------------------------------------------------------------
  */
 
-static inline bool
-IsShort(const StoredSetRow *row)
-{
-	return row->lane <= STORED_SET_FIRST_SHORT;
-}
-
 /* Another lane: what was read, or new. */
 static StoredSetLane *
 AddLane(StoredSetBucket *bucket, const StoredSetRow *row)
 {
 	StoredSetLane *lane = &bucket->lanes[bucket->nlanes++];
-	int			most = IsShort(row) ? Max(STORED_SET_SHORT_LANE, row->nhashes) :
-	STORED_SET_LONG_LANE;
-	uint64	   *hashes = palloc(most * sizeof(uint64));
+	uint64	   *hashes = palloc(row->nhashes * sizeof(uint64));
 
 	memset(lane, 0, sizeof(*lane));
 	lane->row = *row;
 	lane->row.hashes = hashes;
-	memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
+	if (row->nhashes > 0)
+		memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
 	return lane;
-}
-
-static StoredSetLane *
-NewLane(StoredSetCall *call, StoredSetBucket *bucket, bool is_long)
-{
-	StoredSetRow row = {0};
-
-	if (bucket->nlanes == lengthof(bucket->lanes))
-		elog(ERROR, "too many lanes in a bucket of a Bloom set");
-	row.bucket = bucket->number;
-	row.slice = call->current;
-	row.lane = is_long ? --bucket->last_long : --bucket->last_short;
-	return AddLane(bucket, &row);
 }
 
 /* Use a lane that is free, if it has committed keys, or place for more. */
@@ -186,9 +177,8 @@ UseLane(StoredSetBucket *bucket, const StoredSetVersion *version)
 	bool		is_own = version->place.is_own;
 	StoredSetLane *lane;
 
-	if ((is_own && row->ncommitted == 0 &&
-		 row->nhashes + STORED_SET_SHORT_LANE > STORED_SET_LONG_LANE) ||
-		bucket->nlanes >= (IsShort(row) ? 2 : 1) * STORED_SET_MAX_LANES)
+	if ((is_own && row->ncommitted == 0 && row->nhashes >= OWN_KEYS) ||
+		bucket->nlanes == STORED_SET_MAX_LANES)
 		return;
 	lane = AddLane(bucket, row);
 	lane->place = version->place;
@@ -215,22 +205,6 @@ UseFilter(StoredSetCall *call, StoredSetBucket *bucket,
 		bucket->filter = STORED_SET_FILTER_HELD;
 }
 
-/* Note a version of a lane in the current slice. */
-static void
-NoteLane(StoredSetBucket *bucket, const StoredSetVersion *version)
-{
-	const StoredSetRow *row = &version->row;
-
-	if (IsShort(row))
-		bucket->last_short = Min(bucket->last_short, row->lane);
-	else
-		bucket->last_long = Min(bucket->last_long, row->lane);
-	if (version->is_newest)
-		bucket->nyoung += row->nhashes;
-	if (version->is_free)
-		UseLane(bucket, version);
-}
-
 /*
  * Read a bucket, and look for keys in all live slices.
  *
@@ -251,7 +225,6 @@ TryReadBucket(StoredSetCall *call, StoredSetBucket *bucket, int generation,
 	memset(bucket, 0, offsetof(StoredSetBucket, lanes));
 	bucket->generation = generation;
 	bucket->number = number;
-	bucket->last_short = STORED_SET_FIRST_SHORT + 1;
 	call->pending = InvalidTransactionId;
 
 	/* the call will go on with the other buckets of the lock */
@@ -295,7 +268,13 @@ TryReadBucket(StoredSetCall *call, StoredSetBucket *bucket, int generation,
 		if (is_current && row->filter != NULL)
 			UseFilter(call, bucket, &version);
 		else if (is_current)
-			NoteLane(bucket, &version);
+		{
+			bucket->last_lane = Min(bucket->last_lane, row->lane);
+			if (version.is_newest)
+				bucket->nyoung += row->nhashes;
+			if (version.is_free)
+				UseLane(bucket, &version);
+		}
 	}
 	return !TransactionIdIsValid(merger) || TransactionIdIsInProgress(merger);
 }
@@ -428,111 +407,75 @@ StoredSetMerge(StoredSetCall *call, StoredSetBucket *bucket, int least)
  * ----------------------------------------------------------------
  */
 
-/* Put keys into a lane that has place for them.  The first ones are committed. */
-static void
-PutIntoLane(StoredSetCall *call, StoredSetLane *lane, const uint64 *hashes,
-			int n, int ncommitted)
+/* A lane with place for this many keys: of this transaction, or with few. */
+static StoredSetLane *
+FindPlace(StoredSetCall *call, StoredSetBucket *bucket, int n)
 {
-	StoredSetRow *row = &lane->row;
-	uint64	   *all = (uint64 *) row->hashes;
+	StoredSetLane *best = NULL;
+	StoredSetRow row = {0};
 
-	Assert(row->nhashes + n <= STORED_SET_LONG_LANE);
-	/* committed ones stand before the transaction's own */
-	if (ncommitted > 0 && row->ncommitted < row->nhashes)
-		memmove(all + row->ncommitted + ncommitted, all + row->ncommitted,
-				(row->nhashes - row->ncommitted) * sizeof(uint64));
-	memcpy(all + row->ncommitted, hashes, ncommitted * sizeof(uint64));
-	row->nhashes += ncommitted;
-	row->ncommitted += ncommitted;
-	memcpy(all + row->nhashes, hashes + ncommitted,
-		   (n - ncommitted) * sizeof(uint64));
-	row->nhashes += n - ncommitted;
+	for (int i = 0; i < bucket->nlanes; i++)
+	{
+		StoredSetLane *lane = &bucket->lanes[i];
+		bool		is_own = lane->place.is_own;
 
-	/* see "Room of a lane" */
-	if (IsShort(row))
-		row->room = lane->place.is_own || call->nkeys == 1 ?
-			STORED_SET_SHORT_LANE : 0;
-	else
-		/* without the word at the end */
-		row->room = lane->place.is_own ? STORED_SET_LONG_LANE :
-			Max(row->room, row->nhashes | 15);
-	lane->has_changed = true;
+		if (lane->row.nhashes + n <= (is_own ? OWN_KEYS : STORED_SET_FEW_KEYS) &&
+			(best == NULL || is_own > best->place.is_own ||
+			 (is_own == best->place.is_own &&
+			  lane->row.nhashes > best->row.nhashes)))
+			best = lane;
+	}
+	if (best != NULL)
+		return best;
+	if (bucket->nlanes == lengthof(bucket->lanes))
+		elog(ERROR, "too many lanes in a bucket of a Bloom set");
+	row.bucket = bucket->number;
+	row.slice = call->current;
+	row.lane = --bucket->last_lane;
+	return AddLane(bucket, &row);
 }
 
-/* Put keys into long lanes.  The result is the last of these. */
-static StoredSetLane *
-PutIntoLongLanes(StoredSetCall *call, StoredSetBucket *bucket,
-				 const uint64 *hashes, int n, int ncommitted)
+/* The room of a lane with this many hashes, if there will be more: 19, 39, 79 */
+static int
+RoomToGrow(int nhashes)
 {
-	StoredSetLane *lane = NULL;
+	int			room = STORED_SET_FEW_KEYS;
 
-	for (int i = 0; i < bucket->nlanes && lane == NULL; i++)
-	{
-		if (!IsShort(&bucket->lanes[i].row) &&
-			bucket->lanes[i].row.nhashes + n <= STORED_SET_LONG_LANE)
-			lane = &bucket->lanes[i];
-	}
-	while (lane == NULL && n > STORED_SET_LONG_LANE)
-	{
-		int			some = Min(ncommitted, STORED_SET_LONG_LANE);
-
-		PutIntoLane(call, NewLane(call, bucket, true), hashes,
-					STORED_SET_LONG_LANE, some);
-		hashes += STORED_SET_LONG_LANE;
-		n -= STORED_SET_LONG_LANE;
-		ncommitted -= some;
-	}
-	if (lane == NULL)
-		lane = NewLane(call, bucket, true);
-	PutIntoLane(call, lane, hashes, n, ncommitted);
-	return lane;
+	while (room < nhashes)
+		room = 2 * room + 1;
+	return room;
 }
 
 /*
  * StoredSetPutIntoLanes
  *		Put new keys into lanes.  The result is the last of these.
- *
- * They go to a short lane.  If there is none with room, the keys of a short
- * lane that is full move to a long one.  If all are held, there will be one
- * more.
  */
 StoredSetLane *
 StoredSetPutIntoLanes(StoredSetCall *call, StoredSetBucket *bucket,
 					  const uint64 *hashes, int n)
 {
-	StoredSetLane *lane = NULL;
-	int			best = -1;
+	StoredSetLane *lane;
 
-	if (n > STORED_SET_SHORT_LANE)
-		return PutIntoLongLanes(call, bucket, hashes, n, 0);
-	/* rather one that has room, and is held by this transaction already */
-	for (int i = 0; i < bucket->nlanes; i++)
+	do
 	{
-		const StoredSetRow *row = &bucket->lanes[i].row;
-		int			value = 0;
+		int			some = Min(n, STORED_SET_LANE_KEYS);
+		StoredSetRow *row;
+		uint64	   *all;
 
-		if (!IsShort(row))
-			continue;
-		if (row->nhashes + n <= STORED_SET_SHORT_LANE)
-			value = 1 + row->nhashes;
-		if (bucket->lanes[i].place.is_own)
-			value += 2 * STORED_SET_SHORT_LANE;
-		if (value > best)
-		{
-			best = value;
-			lane = &bucket->lanes[i];
-		}
-	}
-	if (lane == NULL)
-		lane = NewLane(call, bucket, false);
-	else if (lane->row.nhashes + n > STORED_SET_SHORT_LANE)
-	{
-		(void) PutIntoLongLanes(call, bucket, lane->row.hashes,
-								lane->row.nhashes, lane->row.ncommitted);
-		lane->row.nhashes = lane->row.ncommitted = 0;
-		lane->has_lost = true;
-	}
-	PutIntoLane(call, lane, hashes, n, 0);
+		lane = FindPlace(call, bucket, some);
+		row = &lane->row;
+		all = palloc((row->nhashes + some) * sizeof(uint64));
+		memcpy(all, row->hashes, row->nhashes * sizeof(uint64));
+		memcpy(all + row->nhashes, hashes, some * sizeof(uint64));
+		row->hashes = all;
+		row->nhashes += some;
+		row->room = row->nhashes <= OWN_KEYS &&
+			(lane->place.is_own || call->nkeys == 1) ?
+			RoomToGrow(row->nhashes) : 0;
+		lane->has_changed = true;
+		hashes += some;
+		n -= some;
+	} while (n > 0);
 	return lane;
 }
 

@@ -13,7 +13,7 @@
 #include "set/rows.h"
 
 /* This many committed keys in the lanes of a bucket are worth a new filter */
-#define STORED_SET_MERGE_KEYS	STORED_SET_SHORT_LANE
+#define STORED_SET_MERGE_KEYS	STORED_SET_FEW_KEYS
 
 /* A key of a call */
 typedef struct StoredSetKey
@@ -46,9 +46,9 @@ typedef struct StoredSetLane
 	bool		has_lost;		/* hashes that are in the version it replaces */
 } StoredSetLane;
 
-/* Lanes of a bucket that a call can use, short or long, and that it can make */
-#define STORED_SET_MAX_LANES		32
-#define STORED_SET_MAX_NEW_KEYS	((STORED_SET_MAX_LANES - 2) * STORED_SET_LONG_LANE)
+/* Lanes of a bucket that a call can use, and that it can make */
+#define STORED_SET_MAX_LANES	32
+#define STORED_SET_MAX_NEW_KEYS	(STORED_SET_MAX_LANES * STORED_SET_LANE_KEYS)
 
 /* Where are the keys of a bucket? */
 typedef enum StoredSetBucketState
@@ -79,10 +79,9 @@ typedef struct StoredSetBucket
 	double		nkeys;			/* of the filter */
 	int			nyoung;			/* hashes of the lanes */
 	int			nmergeable;		/* committed ones in lanes that are free */
-	int32		last_long;		/* lane numbers in use */
-	int32		last_short;
+	int32		last_lane;		/* number in use */
 	int			nlanes;
-	StoredSetLane lanes[3 * STORED_SET_MAX_LANES];
+	StoredSetLane lanes[2 * STORED_SET_MAX_LANES];
 } StoredSetBucket;
 
 extern uint64 StoredSetCountAnswers(const StoredSetKey *keys, uint64 nkeys,

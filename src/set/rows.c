@@ -580,9 +580,9 @@ StoredSetFindAll(StoredSetTable *table, StoredSetSearch *search)
  *		Begin to find the versions of the rows of a bucket, of slices in this
  *		range.
  *
- * They come by descending lanes: the filter, long lanes, short lanes.  Keys
- * move only to rows that come before theirs.  So if a transaction that has
- * moved keys is rolled back while we read, we see them in their old place.
+ * They come by descending lanes, the filter first.  Keys move only to that.  So
+ * if a transaction that has moved keys is rolled back while we read, we see them
+ * in their old place.
  *
  * If the caller will go on with lower buckets, of the same lock and slices, down
  * to the lowest, one scan of the index is for all of them.

@@ -85,7 +85,7 @@ typedef struct StoredSetTable
 	bool		is_alone;		/* nothing else in the session has it open */
 	bool		wrote;
 
-	uint64		words[STORED_SET_LONG_LANE + 1];	/* of the lane read last */
+	uint64		words[STORED_SET_LANE_KEYS + 1];	/* of the lane read last */
 } StoredSetTable;
 
 /* Where a version of a row is.  All zeros: nowhere yet */

@@ -25,10 +25,9 @@
  *		0..		< 0		..		NULL	a lane: hashes of keys
  *
  * The filter of a bucket has keys whose transactions had committed when it was
- * written.  A short lane has place for 19 hashes and is updated in its page; a
- * long one, for 127, has what a transaction added beyond that, or what could not
- * be merged.  With time slices, each slice of a bucket has its own rows.  Rows
- * are made when they are needed; to truncate the table is to empty the set.
+ * written.  Lanes have the others, up to 127 each.  With time slices, each slice
+ * of a bucket has its own rows.  Rows are made when they are needed; to truncate
+ * the table is to empty the set.
  *
  * Beside a filter, "room" has as many zero bytes as the filter in keys form
  * lacks in size until it has turned into bits.  So no filter's row grows.  Nor
@@ -92,8 +91,8 @@
  * replaced are read by others, and read again if it has ended meanwhile.  Keys of
  * an open transaction are never merged, so a filter never shows a key that is
  * rolled back; and since a filter of an open transaction says nothing, no key is
- * taken for seen by what can be rolled back.  Keys move only to rows that are
- * read before theirs.
+ * taken for seen by what can be rolled back.  Keys move only from lanes to the
+ * filter, which is read before them.
  *
  * Why at most one is told that a key is new
  * -----------------------------------------
@@ -130,9 +129,9 @@
  * overwrites the version, if what it writes holds every hash of it: a hash is
  * appended, or the bucket closed.  Others see the version when the transaction
  * has committed, and then both.  A cursor of this transaction, opened in between,
- * can see a key that was added after it, and no other difference.  What takes
- * hashes out of a lane (a merge, or moving them to a long lane) writes a new
- * version: that cursor does not see the row to which they went.
+ * can see a key that was added after it, and no other difference.  A merge, which
+ * takes hashes out of a lane, writes a new version: that cursor does not see the
+ * filter to which they went.
  *
  * Growth
  * ------
@@ -171,12 +170,9 @@
 #define STORED_SET_ROOM		5
 #define STORED_SET_COLUMNS	5
 
-/* Lane 0 is the filter; long lanes count down from -1, short ones from here */
-#define STORED_SET_FIRST_SHORT	(-(1 << 30))
-
-/* Keys of a lane */
-#define STORED_SET_SHORT_LANE	19
-#define STORED_SET_LONG_LANE	127
+/* Keys that a lane can have, and keys of which one is short; lane 0 is the filter */
+#define STORED_SET_LANE_KEYS	127
+#define STORED_SET_FEW_KEYS		19
 
 /* A lock is for this many buckets side by side, as a power of two */
 #define STORED_SET_LOCK_SHIFT	3
