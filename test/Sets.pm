@@ -12,10 +12,11 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_server answer create_set start_sessions end_sessions in_sessions);
+our @EXPORT = qw(start_server answer create_set start_sessions start_sessions_on end_sessions in_sessions);
 
 my $node;
 my $gates = 0;
+my $files = 0;
 
 # start_server NAME, SETTINGS, INIT...: one that has the extension, and these tables:
 # told, for keys that were told to be new, and the gate at which sessions wait for
@@ -66,18 +67,24 @@ sub start_sessions
 {
 	my @sql = @_;
 	my $gate = 'gate ' . ++$gates;
+
+	return start_sessions_on($node, map { "CALL wait_at('$gate', " . @sql . ");\n$_" } @sql);
+}
+
+# start_sessions_on NODE, SQL...: the same without waiting for each other.
+sub start_sessions_on
+{
+	my ($on, @sql) = @_;
 	my @sessions;
 
 	foreach my $i (1 .. @sql)
 	{
-		my $file = $node->basedir . "/session$gates-$i.sql";
+		my $file = $on->basedir . '/session' . ++$files . '.sql';
 		my $session = { errors => '', out => '' };
 
-		append_to_file($file, "CALL wait_at('$gate', " . @sql . ");\n" . $sql[ $i - 1 ]);
+		append_to_file($file, $sql[ $i - 1 ]);
 		$session->{run} = IPC::Run::start(
-			[
-				'psql', '-XAtq', '-v', "session=$i", '-f', $file, '-d', $node->connstr('postgres')
-			],
+			[ 'psql', '-XAtq', '-v', "session=$i", '-f', $file, '-d', $on->connstr('postgres') ],
 			'<', \undef, '>', \$session->{out}, '2>', \$session->{errors});
 		push @sessions, $session;
 	}
