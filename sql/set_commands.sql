@@ -10,9 +10,6 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS bloomtype;
 -- without the warning of a bucket that holds many keys
 SET client_min_messages = error;
--- how a set of integers is made
-\set create_set 'bloom_set_create'
-\set of_int ''
 
 -- rows that this transaction has inserted or updated in a table
 CREATE FUNCTION written(regclass) RETURNS bigint LANGUAGE sql
@@ -36,7 +33,7 @@ $$;
 
 -- 3,000 keys do not leave 3,000 versions; published tables, of which each must be
 -- in the log, are the exception
-SELECT :create_set('many', :of_int capacity => 20000, fp_prob => 0.001, seed => 1);
+SELECT bloom_set_create('many', 'int', capacity => 20000, fp_prob => 0.001, seed => 1);
 BEGIN;
 SELECT add('many', 1, 3000) > 2990 AS nearly_all_new;
 SELECT written('many') < (CASE current_setting('wal_level') WHEN 'logical' THEN 9000 ELSE 1500 END) AS few_versions;
@@ -45,7 +42,7 @@ SELECT denied('many', 1, 3000);
 DROP TABLE many;
 
 -- One bucket, with committed keys in a short lane
-SELECT :create_set('one', :of_int capacity => 150, fp_prob => 1e-9, grow => false, seed => 1);
+SELECT bloom_set_create('one', 'int', capacity => 150, fp_prob => 1e-9, grow => false, seed => 1);
 SELECT buckets FROM bloom_set_params('one');
 DO $$
 BEGIN
@@ -152,7 +149,7 @@ SELECT denied('one', 1, 12), denied('one', 101, 140) AS and_own;
 ROLLBACK;
 
 -- a bucket is closed, and keys go to the next generations
-SELECT :create_set('grows', :of_int capacity => 100, fp_prob => 1e-9, seed => 1);
+SELECT bloom_set_create('grows', 'int', capacity => 100, fp_prob => 1e-9, seed => 1);
 SELECT add('grows', 1, 12) AS new;
 BEGIN;
 SELECT add('grows', 101, 110) AS new;

@@ -84,7 +84,7 @@ DROP TABLE capped;
 -- All generations that there can be: whatever holds the key is emptied and closed,
 -- so that it goes to the next one.  With a small stack that is an answer or an
 -- error, and no crash.
-SELECT bloom_set_create('deep', capacity => 10, fp_prob => 0.01, seed => 1);
+SELECT bloom_set_create('deep', 'int', capacity => 10, fp_prob => 0.01, seed => 1);
 DO $$
 DECLARE
 	bucket_before int;

@@ -6,16 +6,13 @@ CREATE EXTENSION IF NOT EXISTS bloomtype;
 RESET client_min_messages;
 SET timezone = 'UTC';
 SET intervalstyle = postgres;
--- how a set of integers is made
-\set create_set 'bloom_set_create'
-\set of_int ''
 
 --
 -- A burst: a hundred times the keys that the set is sized for, within a slice, and
 -- then a day at the rate that it is sized for.  Adds delete what has expired, in
 -- the generations of the burst, too.
 --
-SELECT :create_set('burst', :of_int capacity => 2000, fp_prob => 0.001, keep => '2 hours', slices => 2, seed => 1);
+SELECT bloom_set_create('burst', 'int', capacity => 2000, fp_prob => 0.001, keep => '2 hours', slices => 2, seed => 1);
 SELECT cardinality(bloom_set_add_all('burst', ARRAY(SELECT generate_series(1, 200000)), '2020-01-01 00:30')) > 199000 AS nearly_all_new;
 SELECT count(*) > 1000 AS many_rows FROM burst WHERE slice = '2020-01-01';
 SELECT sum(cardinality(bloom_set_add_all('burst', ARRAY(SELECT hour * 1000000 + minute * 1000 + i FROM generate_series(1, 16) AS i),
@@ -34,7 +31,7 @@ DROP TABLE burst;
 -- Within a transaction, the clock stands still.
 --
 BEGIN;
-SELECT :create_set('ahead', :of_int capacity => 100, fp_prob => 1e-9, keep => '4 days', slices => 4, grow => false, seed => 1);
+SELECT bloom_set_create('ahead', 'int', capacity => 100, fp_prob => 1e-9, keep => '4 days', slices => 4, grow => false, seed => 1);
 SELECT bloom_set_add('ahead', 1, now() - interval '4 days') AS oldest, bloom_set_add('ahead', 2, now()) AS newest;
 SELECT bloom_set_contains('ahead', 1) AS there, bloom_set_contains('ahead', 1, now() + interval '1 day') AS there_tomorrow;
 SAVEPOINT s;

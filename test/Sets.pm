@@ -58,7 +58,7 @@ sub answer
 sub create_set
 {
 	my ($name, $key_type, @arguments) = @_;
-	return 'bloom_set_create(' . join(', ', "'$name'", @arguments) . ')';
+	return 'bloom_set_create(' . join(', ', "'$name'", "'$key_type'", @arguments) . ')';
 }
 
 # start_sessions SQL...: begin to run each of these in a session, all at once, with
