@@ -82,6 +82,38 @@ SELECT cardinality(bloom_set_add_all('capped', ARRAY(SELECT generate_series(61, 
 SELECT bloom_set_contains_all('capped', ARRAY(SELECT generate_series(1, 200))) AS none_denied;
 DROP TABLE capped;
 
+-- All generations that there can be: whatever holds the key is emptied and closed,
+-- so that it goes to the next one.  With a small stack that is an answer or an
+-- error, and no crash.
+SELECT bloom_set_create('deep', 'int', capacity => 10, fp_prob => 0.01, seed => 1);
+DO $$
+DECLARE
+	bucket_before int;
+	bucket_now int := -1;
+BEGIN
+	LOOP
+		PERFORM bloom_set_add('deep', 1);
+		bucket_before := bucket_now;
+		SELECT max(bucket) INTO bucket_now FROM deep;
+		EXIT WHEN bucket_now = bucket_before;
+		UPDATE deep SET room = '\x00000000000000c0' WHERE bucket = bucket_now;
+	END LOOP;
+END
+$$;
+SELECT generations FROM bloom_set_info('deep');
+SELECT bloom_set_contains('deep', 1) AS there, bloom_set_add('deep', 1) AS new;
+SET max_stack_depth = '100kB';
+DO $$
+BEGIN
+	ASSERT NOT bloom_set_add('deep', 1), 'it is there';
+	ASSERT bloom_set_add_all('deep', ARRAY[1, 1]) = '{}', 'it is there';
+EXCEPTION WHEN statement_too_complex THEN
+END
+$$;
+SELECT bloom_set_contains('deep', 1) AS there;
+RESET max_stack_depth;
+DROP TABLE deep;
+
 --
 -- A set that forgets and grows: each slice by itself
 --

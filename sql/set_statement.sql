@@ -116,7 +116,8 @@ SELECT bloom_set_create('long', 'bigint', 500, 0.001, grow => false, seed => 1);
 SELECT buckets FROM bloom_set_params('long');
 CREATE FUNCTION add_all_and_fail(keys bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM bloom_set_add_all('long', keys), 1 / 0;
+	PERFORM bloom_set_add_all('long', keys);
+	PERFORM 1 / 0;
 	RETURN keys;
 EXCEPTION WHEN division_by_zero THEN
 	RETURN NULL;

@@ -5,21 +5,18 @@
 use strict;
 use warnings;
 
-use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use Sets;
 use Test::More;
 
 use constant SESSIONS => 8;
 
 my $times = $ENV{BLOOM_STRESS} // 1;
 my $seed = $ENV{BLOOM_STRESS_SEED} // 1;
-my $node = PostgreSQL::Test::Cluster->new('stress');
-$node->init;
-$node->append_conf('postgresql.conf',
-	"max_connections = 30\nmax_prepared_transactions = 20\ndeadlock_timeout = '200ms'\nfsync = off\n");
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype; CREATE EXTENSION amcheck');
+my $node = start_server('stress', "deadlock_timeout = '200ms'\nfsync = off\n");
+
+answer('CREATE EXTENSION amcheck');
 srand($seed);
 note "seed $seed";
 
@@ -32,8 +29,8 @@ sub add
 	my $new = $array ? "unnest(bloom_set_add_all('$set', ARRAY[$keys]$at))" : "unnest(ARRAY[$keys])";
 	my $where = $array ? '' : " WHERE bloom_set_add('$set', k$at)";
 
-	return "INSERT INTO told SELECT '$set', k FROM $new AS k$where;\n"
-	  . "INSERT INTO tried SELECT '$set', unnest(ARRAY[$keys]);\n";
+	return "INSERT INTO told (key) SELECT k FROM $new AS k$where;\n"
+	  . "INSERT INTO tried SELECT unnest(ARRAY[$keys]);\n";
 }
 
 # Keys of a call.  There are repeats, in the call and among sessions.
@@ -83,30 +80,19 @@ sub transaction
 sub stress
 {
 	my ($what, $create, $transactions, $range, $clock, $arrays) = @_;
-	my @sessions;
+	my @sql;
 
-	$node->safe_psql('postgres', qq{
-		DROP TABLE IF EXISTS s, told, tried;
-		CREATE TABLE told (set text, key int);
-		CREATE TABLE tried (set text, key int);
-		SELECT bloom_set_create('s', $create, seed => 1)});
+	answer("DROP TABLE IF EXISTS s, tried; TRUNCATE told; CREATE TABLE tried (key int); SELECT $create");
 	foreach my $session (1 .. SESSIONS)
 	{
-		my $file = $node->basedir . "/session$session.sql";
 		my $sql = '';
 
 		$sql .= transaction("p$session", 's', $clock, $range, $arrays) foreach 1 .. $transactions * $times;
 		# an expiry that deletes nothing that is live
 		$sql .= "SELECT bloom_set_expire('s', '2020-01-01');\n" x 3 if $clock;
-		unlink $file;
-		append_to_file($file, $sql);
-		my $run = { errors => '', out => '' };
-		$run->{h} = IPC::Run::start([ 'psql', '-XAtq', '-f', $file, '-d', $node->connstr('postgres') ],
-			'<', \undef, '>', \$run->{out}, '2>', \$run->{errors});
-		push @sessions, $run;
+		push @sql, $sql;
 	}
-	$_->{h}->finish foreach @sessions;
-	my $errors = join '', map { $_->{errors} } @sessions;
+	my $errors = end_sessions(start_sessions(@sql));
 	# after the failure of a transaction, its other statements and what it would have prepared
 	my @unexpected = grep { /ERROR/ && !/could not serialize|current transaction is aborted|savepoint "s" does not exist|prepared transaction with identifier/ } split /\n/, $errors;
 	my $retried = () = $errors =~ /ERROR:  could not serialize/g;
@@ -114,16 +100,16 @@ sub stress
 	is("@unexpected[0 .. ($#unexpected < 2 ? $#unexpected : 2)]", '', "$what: only serialization failures");
 	note "$what: $retried serialization failures of " . SESSIONS * $transactions * $times . ' transactions';
 	my $at = $clock ? ", '2020-01-01 02:00'" : '';
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM (SELECT key FROM told GROUP BY key HAVING count(*) > 1) AS twice'),
+	is(answer('SELECT count(*) FROM (SELECT key FROM told GROUP BY key HAVING count(*) > 1) AS twice'),
 		0, "$what: no key was new twice");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT DISTINCT key FROM tried) AS t WHERE NOT bloom_set_contains('s', key$at)"),
+	is(answer("SELECT count(*) FROM (SELECT DISTINCT key FROM tried) AS t WHERE NOT bloom_set_contains('s', key$at)"),
 		0, "$what: no key is denied");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM (SELECT key FROM tried EXCEPT SELECT key FROM told) AS never'),
+	is(answer('SELECT count(*) FROM (SELECT key FROM tried EXCEPT SELECT key FROM told) AS never'),
 		0, "$what: each was new once");
-	is($node->safe_psql('postgres', "SELECT count(*) FROM generate_series(1, $range) AS k WHERE bloom_set_contains('s', k$at) AND k NOT IN (SELECT key FROM tried)"),
+	is(answer("SELECT count(*) FROM generate_series(1, $range) AS k WHERE bloom_set_contains('s', k$at) AND k NOT IN (SELECT key FROM tried)"),
 		0, "$what: nothing else is there");
-	$node->safe_psql('postgres', "SELECT bt_index_check('s_pkey', true)");
-	note $node->safe_psql('postgres', q{SELECT 'tried ' || (SELECT count(DISTINCT key) FROM tried) || ', buckets ' || count(DISTINCT bucket) || ', filters ' || count(filter) || ', lanes ' || count(*) FILTER (WHERE lane < 0) || ', bytes ' || pg_total_relation_size('s') FROM s});
+	answer("SELECT bt_index_check('s_pkey', true)");
+	note answer(q{SELECT 'tried ' || (SELECT count(DISTINCT key) FROM tried) || ', buckets ' || count(DISTINCT bucket) || ', filters ' || count(filter) || ', lanes ' || count(*) FILTER (WHERE lane < 0) || ', bytes ' || pg_total_relation_size('s') FROM s});
 	return;
 }
 
@@ -131,10 +117,12 @@ foreach my $arrays (0, 1)
 {
 	my $what = $arrays ? 'arrays' : 'single keys';
 
-	stress("growth, $what", '1000, 1e-12', 60, 20000, 0, $arrays);
-	stress("few buckets, $what", '3000, 1e-12', 60, 3000, 0, $arrays);
-	stress("fixed size, $what", '20000, 1e-12, grow => false', 40, 20000, 0, $arrays);
-	stress("time slices, $what", "1000, 1e-12, keep => '4 hours', slices => 4", 60, 5000, 1, $arrays);
+	my @few = ('fp_prob => 1e-12', 'seed => 1');
+
+	stress("growth, $what", create_set('s', 'int', 'capacity => 1000', @few), 60, 20000, 0, $arrays);
+	stress("few buckets, $what", create_set('s', 'int', 'capacity => 3000', @few), 60, 3000, 0, $arrays);
+	stress("fixed size, $what", create_set('s', 'int', 'capacity => 20000', @few, 'grow => false'), 40, 20000, 0, $arrays);
+	stress("time slices, $what", create_set('s', 'int', 'capacity => 1000', @few, "keep => '4 hours'", 'slices => 4'), 60, 5000, 1, $arrays);
 }
 
 $node->stop;

@@ -1,0 +1,110 @@
+#
+# What the tests of stored sets in tap/ have in common: a server, and sessions that
+# run at the same time.
+#
+package Sets;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(start_server answer create_set start_sessions start_sessions_on end_sessions in_sessions);
+
+my $node;
+my $gates = 0;
+my $files = 0;
+
+# start_server NAME, SETTINGS, INIT...: one that has the extension, and these tables:
+# told, for keys that were told to be new, and the gate at which sessions wait for
+# each other.
+sub start_server
+{
+	my ($name, $settings, @init) = @_;
+
+	$node = PostgreSQL::Test::Cluster->new($name);
+	$node->init(@init);
+	$node->append_conf('postgresql.conf',
+		"timezone = 'UTC'\nmax_connections = 30\nmax_prepared_transactions = 20\n$settings");
+	$node->start;
+	answer(q{
+		CREATE EXTENSION bloomtype;
+		CREATE TABLE told (set text, session int, key int);
+		CREATE TABLE gate (name text);
+		CREATE PROCEDURE wait_at(gate text, sessions int) LANGUAGE plpgsql AS $$
+		BEGIN
+			INSERT INTO gate VALUES (wait_at.gate);
+			COMMIT;
+			WHILE (SELECT count(*) FROM gate WHERE name = wait_at.gate) < sessions LOOP
+				PERFORM pg_sleep(0.01);
+				COMMIT;
+			END LOOP;
+		END
+		$$});
+	return $node;
+}
+
+# answer SQL: what the server says to it, in a session of its own.
+sub answer
+{
+	my ($sql) = @_;
+	return $node->safe_psql('postgres', $sql);
+}
+
+# create_set NAME, KEY TYPE, ARGUMENT...: the call that does it, in SQL.
+sub create_set
+{
+	my ($name, $key_type, @arguments) = @_;
+	return 'bloom_set_create(' . join(', ', "'$name'", "'$key_type'", @arguments) . ')';
+}
+
+# start_sessions SQL...: begin to run each of these in a session, all at once, with
+# the psql variable session from 1.
+sub start_sessions
+{
+	my @sql = @_;
+	my $gate = 'gate ' . ++$gates;
+
+	return start_sessions_on($node, map { "CALL wait_at('$gate', " . @sql . ");\n$_" } @sql);
+}
+
+# start_sessions_on NODE, SQL...: the same without waiting for each other.
+sub start_sessions_on
+{
+	my ($on, @sql) = @_;
+	my @sessions;
+
+	foreach my $i (1 .. @sql)
+	{
+		my $file = $on->basedir . '/session' . ++$files . '.sql';
+		my $session = { errors => '', out => '' };
+
+		append_to_file($file, $sql[ $i - 1 ]);
+		$session->{run} = IPC::Run::start(
+			[ 'psql', '-XAtq', '-v', "session=$i", '-f', $file, '-d', $on->connstr('postgres') ],
+			'<', \undef, '>', \$session->{out}, '2>', \$session->{errors});
+		push @sessions, $session;
+	}
+	return @sessions;
+}
+
+# end_sessions SESSION...: what these have printed to stderr, when they have ended.
+sub end_sessions
+{
+	my @sessions = @_;
+
+	$_->{run}->finish foreach @sessions;
+	return join '', map { $_->{errors} } @sessions;
+}
+
+# in_sessions N, SQL: the same, for so many sessions that stop at an error.
+sub in_sessions
+{
+	my ($n, $sql) = @_;
+	return end_sessions(start_sessions(("\\set ON_ERROR_STOP 1\n$sql") x $n));
+}
+
+1;

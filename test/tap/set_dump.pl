@@ -1,0 +1,57 @@
+#
+# Stored sets: dump and restore, to another owner, and of one set alone.
+#
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use Sets;
+use Test::More;
+
+my $node = start_server('dump', "fsync = off\n");
+
+answer('SELECT ' . create_set('batches', 'int', 'capacity => 125000', 'fp_prob => 0.001', 'seed => 1'));
+answer(q{
+	SELECT FROM bloom_set_add_all('batches', ARRAY(SELECT generate_series(1, 60000)));
+	SELECT FROM bloom_set_add_all('batches', ARRAY(SELECT generate_series(60001, 125000)));
+	CREATE ROLE keeper;
+	CREATE SCHEMA kept AUTHORIZATION keeper});
+answer('SET ROLE keeper; SELECT '
+	  . create_set('kept."My Set"', 'text', 'capacity => 5000', 'fp_prob => 0.001', "keep => '1 month 2 days 03:00'", 'slices => 3', 'seed => 1'));
+answer(q{
+	SET ROLE keeper;
+	SELECT count(bloom_set_add('kept."My Set"', 'key ' || k, '2020-01-01'::timestamptz + k * interval '1 hour'))
+	FROM generate_series(1, 100) AS k});
+is(answer(q{SELECT count(filter) > 0, count(*) > count(filter) FROM batches WHERE bucket >= 0}),
+	't|t', 'there are filters and lanes');
+my $questions = q{
+	SELECT * FROM bloom_set_params('batches');
+	SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now, buckets FROM bloom_set_info('batches');
+	SELECT * FROM bloom_set_params('kept."My Set"', '2020-01-05');
+	SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now, buckets FROM bloom_set_info('kept."My Set"', '2020-01-05');
+	SELECT count(*) FROM generate_series(100000, 200000) AS k WHERE bloom_set_contains('batches', k);
+	SELECT count(*) FROM generate_series(1, 1000) AS k WHERE bloom_set_contains('kept."My Set"', 'key ' || k, '2020-01-05');
+	SELECT md5(string_agg(concat_ws(' ', bucket, lane, slice, filter, CASE WHEN filter IS NULL THEN room END), ',' ORDER BY bucket, lane, slice)) FROM batches};
+my $answers = answer($questions);
+my $dump = $node->basedir . '/dump.sql';
+
+$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump');
+answer('CREATE DATABASE restored');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('restored') ], 'restore');
+is($node->safe_psql('restored', $questions), $answers, 'restored sets are the same');
+is( $node->safe_psql('restored', q{
+	SET ROLE keeper;
+	SELECT bloom_set_add('kept."My Set"', 'key 5', '2020-01-05'), bloom_set_add('kept."My Set"', 'new', '2020-01-05')}),
+	'f|t', 'and can be added to');
+
+# one set alone
+$node->command_ok([ 'pg_dump', '-f', $dump, '-t', 'batches', '-d', $node->connstr('postgres') ], 'pg_dump of a set');
+answer('CREATE DATABASE alone');
+$node->safe_psql('alone', 'CREATE EXTENSION bloomtype');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('alone') ], 'restore');
+is($node->safe_psql('alone', q{SELECT bloom_set_add('batches', 1), bloom_set_add('batches', -1)}),
+	'f|t', 'a restored set is a set');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,44 @@
+#
+# Stored sets: what a statement has read of them takes the memory of a hash table,
+# be it asked by 60 partitions, or of several sets: then there is at most a bucket,
+# a block of 64 kB and a larger table of buckets more.
+#
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use Sets;
+use Test::More;
+
+my $node = start_server('memory', "fsync = off\n");
+
+if (answer(q{SELECT to_regclass('pg_backend_memory_contexts') IS NOT NULL}) ne 't')
+{
+	$node->stop;
+	plan skip_all => 'this server does not show its memory';
+}
+answer('SELECT ' . create_set("many_$_", 'int', 'capacity => 100000', 'fp_prob => 0.001', "seed => $_")) foreach 1 .. 3;
+answer(q{
+	SELECT bloom_set_add_all(('many_' || i)::regclass, ARRAY(SELECT generate_series(1, 100000))) FROM generate_series(1, 3) AS i;
+	CREATE TABLE part (k int) PARTITION BY HASH (k);
+	DO $$
+	BEGIN
+		FOR i IN 0 .. 59 LOOP
+			EXECUTE format('CREATE TABLE part_%s PARTITION OF part FOR VALUES WITH (MODULUS 60, REMAINDER %s)', i, i);
+		END LOOP;
+	END
+	$$;
+	INSERT INTO part SELECT generate_series(1, 60000);
+	CREATE FUNCTION kilobytes() RETURNS bigint LANGUAGE sql VOLATILE AS
+		$$SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts WHERE name = 'Bloom set cache'$$});
+my $small = 'SET work_mem = 256; SET hash_mem_multiplier = 1; SELECT max(CASE WHEN k % 500 = 0 THEN kilobytes() END)';
+foreach my $asked ("part WHERE bloom_set_contains('many_1', k)",
+	"generate_series(1, 60000) AS k WHERE bloom_set_contains(('many_' || k % 3 + 1)::regclass, k)")
+{
+	my $most = answer("$small FROM $asked");
+	ok(200 < $most && $most <= 256 + 2 * 64, "$most kB: $asked");
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,162 @@
+#
+# Stored sets: every pair of what a transaction can do, while another transaction,
+# which is prepared, has keys in the same bucket.  That ends before, between or
+# after the two, and is committed or rolled back.  Then all is done once more.
+#
+# Each transaction logs what it adds, and what it is told to be new.
+#
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use Sets;
+use Test::More;
+
+my $node = start_server('pairs', "fsync = off\n");
+
+answer(q{
+	-- whoever waits but where it is expected is found out
+	ALTER DATABASE postgres SET statement_timeout = '20s';
+	ALTER DATABASE postgres SET client_min_messages = error;
+	-- the slices that are live in the end begin here
+	CREATE TABLE program (id int PRIMARY KEY, what text, live timestamptz, now timestamptz);
+	CREATE TABLE new (program int, key int, at timestamptz);
+	CREATE TABLE tried (program int, key int, at timestamptz);
+	CREATE FUNCTION add_key(program int, k int, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		IF bloom_set_add(('s' || program)::regclass, k, at) THEN
+			INSERT INTO new VALUES (program, k, at);
+		END IF;
+		INSERT INTO tried VALUES (program, k, at);
+	END
+	$$;
+	CREATE FUNCTION add_keys(program int, keys int[], at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO new SELECT program, k, at FROM unnest(bloom_set_add_all(('s' || program)::regclass, keys, at)) AS k;
+		INSERT INTO tried SELECT program, k, at FROM unnest(keys) AS k WHERE k IS NOT NULL;
+	END
+	$$;
+	CREATE PROCEDURE fill(program int) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR k IN 1 .. 12 LOOP
+			PERFORM add_key(program, k, '2020-01-01 00:30');
+			COMMIT;
+		END LOOP;
+	END
+	$$});
+
+my @features = ('savepoint', 'two-phase', 'REPEATABLE READ', 'SERIALIZABLE', 'array', 'growth', 'slice', 'expiry', 'compaction', 'cancel');
+my $number;
+
+# Statements that add keys, a statement each, or all in an array.
+sub add_key { my ($at, @keys) = @_; return join '', map { "SELECT FROM add_key($number, $_, '$at');\n" } @keys }
+sub add_keys { my ($at, @keys) = @_; return "SELECT FROM add_keys($number, '{" . join(',', @keys) . "}', '$at');\n" }
+
+# What there is to do for a feature.
+my %action = (
+	'savepoint' => sub { "SAVEPOINT a;\n" . add_key($_[0], 111, 112, 113) . "ROLLBACK TO a;\n" . add_key($_[0], 112) . "RELEASE a;\nSAVEPOINT b;\n" . add_key($_[0], 114) . "RELEASE b;\n" },
+	'array' => sub { add_keys($_[0], 121, 122, 121, 1, 'NULL', 123 .. 140, 122) },
+	'growth' => sub { add_keys($_[0], 1001 .. 1150) . add_key($_[0], 1151 .. 1155) },
+	# an hour later
+	'slice' => sub { add_key($_[0] =~ s/(\d)(?=:30)/$1 + 1/er, 131, 1, 132, 101) },
+	'expiry' => sub { "SELECT FROM bloom_set_expire('s$number', '$_[0]');\n" . add_key($_[0], 1, 141) },
+	'compaction' => sub { "SELECT FROM bloom_set_compact('s$number');\n" . add_key($_[0], 151, 2, 152) . "SELECT FROM bloom_set_compact('s$number');\n" },
+	# 201 is the other's
+	'cancel' => sub { "SAVEPOINT c;\nSET LOCAL statement_timeout = '20ms';\n" . add_keys($_[0], 161, 162, 201) . "ROLLBACK TO c;\n" . add_key($_[0], 161) });
+
+# A program with these two features.  The other transaction ends at this point: 0
+# before them, 1 between, 2 after.
+sub program
+{
+	my ($first, $second, $point, $end) = @_;
+	my %has = ($first => 1, $second => 1);
+	my $other_end = "$end PREPARED 'other $number';";
+	my $from_outside = sub { $_[0] == $point ? "\\! psql -XAtq -d \"" . $node->connstr('postgres') . "\" -c \"$other_end\"\n" : '' };
+	my ($level, $other_level) = ('READ COMMITTED', 'READ COMMITTED');
+	my $keeps = $has{slice} || $has{expiry};
+	my $create = create_set("s$number", 'int', 'seed => 1', 'fp_prob => 1e-12',
+		$has{growth} ? 'capacity => 20' : ('capacity => 150', 'grow => false'),
+		$keeps ? ("keep => '4 hours'", 'slices => 4') : ());
+
+	foreach my $feature ($first, $second)
+	{
+		next unless $feature =~ /READ|SERIAL/;
+		$other_level = $feature;
+		$level = $feature if $level eq 'READ COMMITTED';
+	}
+	my $at = $has{expiry} ? '2020-01-01 06:30' : '2020-01-01 00:30';
+	my $live = $has{expiry} ? '2020-01-01 02:00' : '2020-01-01 00:00';
+	my $now = $has{expiry} ? ($has{slice} ? '2020-01-01 07:30' : $at) : '2020-01-01 01:30';
+
+	# the set, and the other transaction, which has keys in an old slice, too
+	my $sql = "SELECT $create;\nINSERT INTO program VALUES ($number, '$first, $second, other transaction: $end ($point)', '$live', '$now');\n"
+	  . "CALL fill($number);\nBEGIN ISOLATION LEVEL $other_level;\n" . add_key($at, 201 .. 205) . add_keys($at, 206, 207, 206)
+	  . ($keeps ? add_key('2020-01-01 00:30', 209) : '')
+	  . "PREPARE TRANSACTION 'other $number';\n";
+
+	# a call that waits for the other is cancelled: first, in a savepoint; or last,
+	# and then it ends the transaction
+	my @features = $has{cancel} && $point == 1 ? ($second, $first) : ($first, $second);
+	my @actions = map { $action{$_} ? $action{$_}->($at) : '' } @features;
+	$actions[1] =~ s/^SAVEPOINT c;\n|^ROLLBACK TO c;\n.*//gms if $has{cancel} && $point == 2;
+
+	my $begin = "BEGIN ISOLATION LEVEL %s;\n" . add_key($at, 101, 3);
+	my $commit = $has{'two-phase'} ? "PREPARE TRANSACTION 'own $number';\n" : "COMMIT;\n";
+	my $after = $has{'two-phase'} ? "COMMIT PREPARED 'own $number';\n" : '';
+	$sql .= sprintf($begin, $level) . $from_outside->(0) . $actions[0] . add_key($at, 102) . $from_outside->(1) . $actions[1] . add_key($at, 103)
+	  . $commit . $from_outside->(2) . $after;
+	# once more, when nobody is waited for
+	s/^SET LOCAL .*\n//m foreach @actions;
+	$sql .= sprintf($begin, 'READ COMMITTED') . join(add_key($at, 102), @actions) . add_key($at, 103, 201 .. 207) . $commit . $after;
+	return $sql;
+}
+
+# Three sessions share the programs.
+my @sql = ('', '', '');
+$number = 0;
+foreach my $first (0 .. $#features)
+{
+	foreach my $second ($first + 1 .. $#features)
+	{
+		foreach my $point (0 .. 2)
+		{
+			$sql[ $number % 3 ] .= "\\echo $number\n" . program($features[$first], $features[$second], $point,
+				($first + $second + $point) % 2 ? 'COMMIT' : 'ROLLBACK');
+			$number++;
+		}
+	}
+}
+is($number, 135, '45 pairs, three times each');
+my $errors = end_sessions(start_sessions(@sql));
+my $expected = qr/could not serialize access|canceling statement due to statement timeout|current transaction is aborted|savepoint "\w" does not exist|prepared transaction with identifier "own \d+" does not exist/;
+my @unexpected = grep { /ERROR|FATAL/ && !/$expected/ } split /\n/, $errors;
+my ($serialized, $cancelled) = map { my $n = () = $errors =~ /$_/g; $n } 'could not serialize', 'canceling statement';
+
+is(join("\n", @unexpected[ 0 .. ($#unexpected < 4 ? $#unexpected : 4) ]), '', 'no other errors than were expected');
+note "$serialized serialization failures, $cancelled statements were cancelled";
+# 9 pairs, two points at which the other is still open; but a SERIALIZABLE
+# transaction can fail before that
+cmp_ok($cancelled, '>=', 16, 'calls that wait were cancelled');
+is(answer(q{SELECT count(*) FROM pg_prepared_xacts}), 0, 'all have ended');
+is(answer(q{SELECT count(*) FROM program}), $number, 'all have run');
+
+# What is wrong with these keys, by the log: the first five
+sub wrong
+{
+	my ($keys) = @_;
+	return answer("SELECT string_agg(format('%s in %s (%s)', key, program, what), ', ') FROM (SELECT program, key, what FROM ($keys) AS k JOIN program ON id = program ORDER BY program, key LIMIT 5) AS s");
+}
+is(wrong(q{SELECT program, key FROM new JOIN program ON id = program GROUP BY program, key, at >= live HAVING count(*) > 1}),
+	'', 'no key is told new twice');
+is(wrong(q{SELECT DISTINCT program, key FROM tried JOIN program ON id = program WHERE at >= live AND NOT bloom_set_contains(('s' || id)::regclass, key, now)}),
+	'', 'none is denied');
+is(wrong(q{SELECT program, key FROM tried JOIN program ON id = program WHERE at >= live EXCEPT SELECT program, key FROM new JOIN program ON id = program WHERE at >= live}),
+	'', 'each was new once');
+is(wrong(q{SELECT id AS program, key FROM program, (SELECT generate_series(1, 300) UNION ALL SELECT generate_series(1000, 1200)) AS k (key)
+	WHERE bloom_set_contains(('s' || id)::regclass, key, now) EXCEPT SELECT program, key FROM tried}),
+	'', 'nothing else is there');
+cmp_ok(answer(q{SELECT min(n) FROM (SELECT count(*) AS n FROM tried GROUP BY program) AS s}), '>=', 20, 'all had something to add');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,158 @@
+#
+# Stored sets on standbys and on a logical subscriber.
+#
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sets;
+use Test::More;
+
+my $node = start_server('publisher', '', allows_streaming => 'logical');
+my $create = create_set('keys', 'int', 'capacity => 1000', 'fp_prob => 1e-9', 'seed => 1');
+
+answer("SELECT $create, " . create_set('cache', 'int', 'unlogged => true'));
+answer(q{
+	SELECT FROM bloom_set_add_all('keys', ARRAY(SELECT generate_series(1, 3000)));
+	SELECT count(bloom_set_add('keys', k)) FROM generate_series(3001, 3500) AS k});
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
+$subscriber->init;
+$subscriber->start;
+$subscriber->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+$subscriber->safe_psql('postgres', "SELECT $create");
+answer('CREATE PUBLICATION keys FOR TABLE keys');
+my $publisher = $node->connstr . ' dbname=postgres';
+$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION keys CONNECTION '$publisher' PUBLICATION keys");
+$subscriber->poll_query_until('postgres', q{SELECT bool_and(srsubstate IN ('r', 's')) FROM pg_subscription_rel})
+  or die 'the subscription does not become ready';
+
+answer(q{SELECT count(bloom_set_add('keys', -k)) FROM generate_series(1, 100) AS k});
+answer(q{SELECT bloom_set_add_all('keys', ARRAY(SELECT generate_series(-2000, -1)))});
+$node->wait_for_catchup('standby', 'replay', $node->lsn('insert'));
+$node->wait_for_catchup('keys');
+
+my $count = q{SELECT count(*) FROM generate_series(-3000, 100000) AS k WHERE bloom_set_contains('keys', k)};
+my $answers = answer($count);
+cmp_ok($answers, '>=', 5500, 'there are old and new keys');
+is($standby->safe_psql('postgres', $count), $answers, 'a standby answers as the primary');
+is($subscriber->safe_psql('postgres', $count), $answers, 'a subscriber answers as the publisher');
+my ($status, $out, $err) = $standby->psql('postgres', q{SELECT bloom_set_contains('cache', 1)});
+like($err, qr/cannot access temporary or unlogged relations during recovery/, 'an unlogged set is not there');
+($status, $out, $err) = $standby->psql('postgres', q{SELECT bloom_set_add('keys', 1)});
+like($err, qr/read-only transaction/, 'nothing can be added on a standby');
+
+$node->stop('immediate');
+$standby->promote;
+is($standby->safe_psql('postgres', q{SELECT bloom_set_add('keys', -1), bloom_set_add('keys', -5000), bloom_set_add('keys', -5000)}),
+	'f|t|f', 'until it is promoted');
+
+$standby->stop;
+$subscriber->stop;
+
+#
+# Where the log need not have each version, a transaction overwrites its lanes.  A
+# standby that replays this shows none of it before it is committed, and no key is
+# missed there meanwhile.
+#
+
+$node = start_server('primary', '', allows_streaming => 1);
+answer('SELECT ' . create_set('keys', 'int', 'capacity => 150', 'fp_prob => 1e-12', 'grow => false', 'seed => 1'));
+answer(q{
+	-- seen by whoever looks for it, whatever the snapshot
+	CREATE PROCEDURE wait_for(file text) LANGUAGE plpgsql AS $$
+	BEGIN
+		WHILE (pg_stat_file(file, true)).size IS NULL LOOP
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+	END
+	$$;
+	CREATE PROCEDURE add_singly(first int, last int) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR k IN first .. last LOOP
+			PERFORM bloom_set_add('keys', k);
+			COMMIT;
+		END LOOP;
+	END
+	$$;
+	CREATE FUNCTION add(first int, last int) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR k IN first .. last LOOP
+			PERFORM bloom_set_add('keys', k);
+		END LOOP;
+	END
+	$$;
+	CREATE FUNCTION missing() RETURNS text LANGUAGE sql AS
+		$$SELECT format('%s %s', cardinality(bloom_set_missing('keys', ARRAY(SELECT generate_series(1, 12)))),
+						cardinality(bloom_set_missing('keys', ARRAY(SELECT generate_series(101, 200)))))$$;
+	CALL add_singly(1, 12)});
+$node->backup('backup');
+$standby = PostgreSQL::Test::Cluster->new('replica');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nwal_receiver_status_interval = 1\n");
+$standby->start;
+
+# Wait until a session of this server waits for a file, and the standby has all.
+sub wait_at
+{
+	my ($server, $file) = @_;
+
+	$server->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query = 'CALL wait_for(''$file'');'")
+	  or die "nobody waits for $file";
+	# a commit, so that the log is written
+	answer(q{INSERT INTO gate VALUES ('flushed')});
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	return;
+}
+my ($writer) = start_sessions(q{
+	BEGIN;
+	SELECT add(101, 140);
+	CALL wait_for('more');
+	SAVEPOINT s;
+	SELECT add(141, 150);
+	ROLLBACK TO s;
+	SELECT bloom_set_add_all('keys', ARRAY(SELECT generate_series(141, 170)));
+	SELECT add(171, 200);
+	SELECT bloom_set_compact('keys');
+	CALL wait_for('end');
+	COMMIT;});
+wait_at($node, 'more');
+is($standby->safe_psql('postgres', 'SELECT missing()'), '0 100', 'a standby shows nothing of an open transaction');
+my ($reader) = start_sessions_on($standby, q{
+	BEGIN ISOLATION LEVEL REPEATABLE READ;
+	SELECT missing();
+	CALL wait_for('end');
+	SELECT missing();
+	COMMIT;
+	SELECT missing();});
+wait_at($standby, 'end');
+$node->poll_query_until('postgres', 'SELECT bool_and(backend_xmin IS NOT NULL) FROM pg_stat_replication')
+  or die 'the primary does not know of the snapshot';
+append_to_file($node->data_dir . '/more', '');
+wait_at($node, 'end');
+is($standby->safe_psql('postgres', 'SELECT missing()'), '0 100', 'nor of what it has overwritten and merged');
+append_to_file($node->data_dir . '/end', '');
+is(end_sessions($writer), '', 'it commits');
+wait_at($standby, 'end');
+is($standby->safe_psql('postgres', 'SELECT missing()'), '0 0', 'and the standby has it');
+append_to_file($standby->data_dir . '/end', '');
+is(end_sessions($reader), '', 'no error there');
+is($reader->{out}, "0 100\n0 100\n0 0\n", 'a snapshot that is held there shows the same all the time');
+
+# a transaction that is prepared goes over to a standby that is promoted
+answer(q{BEGIN; SELECT add(201, 250); PREPARE TRANSACTION 'open'});
+$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+$node->stop('immediate');
+$standby->promote;
+is($standby->safe_psql('postgres', q{SELECT bloom_set_contains_any('keys', ARRAY(SELECT generate_series(201, 250))), bloom_set_add('keys', 300)}), 'f|t', 'it can be added to beside that');
+$standby->safe_psql('postgres', q{COMMIT PREPARED 'open'});
+is($standby->safe_psql('postgres', q{SELECT bloom_set_missing('keys', ARRAY(SELECT generate_series(201, 250))), missing()}), '{}|0 0', 'and has its keys when it is committed');
+
+$standby->stop;
+done_testing();
