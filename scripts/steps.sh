@@ -85,12 +85,13 @@ count_regress() {
          END { print passed + 0, failed + 0 }' "$1"
 }
 
-# all_ran LOG DIR SUFFIX: a test file that no list names is a failure: it would rot.
+# all_ran LOG DIR SUFFIX [PREFIX]: a test file that the log does not name is a failure: it would rot.
+# The log names it alone, or with a prefix: the name of a TAP test is a common word.
 all_ran() {
     local file name
     for file in "$work/src/$2"/*"$3"; do
         name=$(basename "$file" "$3")
-        if [ -e "$file" ] && ! grep -qw -- "$name" "$work/log/$1"; then
+        if [ -e "$file" ] && ! grep -qwF -- "${4:-}$name" "$work/log/$1"; then
             say "FAIL  $2/$name$3 was not run"
             failed=$((failed + 1))
         fi

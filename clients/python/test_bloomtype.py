@@ -286,7 +286,7 @@ def against_server() -> None:
 
 
 def from_server(folder: Path) -> None:
-    """What a server made and says: test/tap/036_clients.pl."""
+    """What a server made and says: test/tap/clients.pl."""
     urls = (folder / "urls").read_text(encoding="utf-8").splitlines()
     for file in sorted(folder.glob("*.bloom")):
         theirs = Filter.from_bytes(file.read_bytes())
