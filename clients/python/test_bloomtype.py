@@ -352,6 +352,7 @@ for module, tests in (("psycopg2", against_server), ("psycopg", with_psycopg)):
     if "PGHOST" in os.environ and has_module(module):
         tests()
     else:
-        print(f"# no server by PGHOST, or no module {module}: not tested against it")
+        number += 1
+        print(f"ok {number} # SKIP no server by PGHOST, or no module {module}")
 print(f"1..{number}")
 sys.exit(failures > 0)

@@ -63,24 +63,22 @@
 /* Bits from this size on have a large batch */
 #define BATCH_FROM_SIZE			(8 * 1024)
 
-/* Most keys of an aggregate that makes its shape at the end */
-#define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
-
 /*
  * BloomShapeForCollecting
  *		The shape of a state that collects keys in order to size a filter.
  *
- * It is the largest with this fp_prob, so that every partial state is a valid
- * filter in keys form.
+ * A list has fewer keys than its filter has words, so the shape has a word for
+ * each key of the limit.  Every partial state is a valid filter in keys form.
  */
 BloomShape
 BloomShapeForCollecting(double fp_prob)
 {
 	/* 64 keys have just 64 times their bits per key */
 	BloomShape	shape = BloomShapeForCapacity(64, fp_prob, 0);
+	uint64		bits_per_key = shape.bits / 64;
 
-	shape.capacity = BLOOM_MAX_BITS / (shape.bits / 64);
-	shape.bits = BLOOM_MAX_BITS;
+	shape.bits = BLOOM_MAX_EXACT_KEYS * 64;
+	shape.capacity = shape.bits / bits_per_key;
 	return shape;
 }
 
@@ -424,7 +422,7 @@ TooManyToCollect(void)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("too many distinct keys to collect without a capacity"),
 			 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
-					   MAX_COLLECTED_WORDS),
+					   BLOOM_MAX_EXACT_KEYS),
 			 errhint("Name a capacity: (key, capacity, fp_prob).")));
 }
 

@@ -42,9 +42,8 @@
 /* A table may have one key for n words of the bit array */
 #define WORDS_PER_TABLE_KEY		16
 
-/* The exact form holds fewer keys; these blocks have room for them */
-#define MAX_EXACT_KEYS			(BLOOM_MAX_BITS / 64)
-#define MAX_BLOCKS				(MAX_EXACT_KEYS / Room(1) + 1)
+/* The exact form holds fewer keys than the limit; these blocks have room for them */
+#define MAX_BLOCKS				(BLOOM_MAX_EXACT_KEYS / Room(1) + 1)
 
 #define FIRST_BLOCKS			2
 
@@ -124,7 +123,7 @@ Replace(BloomDedup *dedup, bool is_filter)
 static uint64
 MostKeys(const BloomDedup *dedup)
 {
-	return IsExact(dedup) ? MAX_EXACT_KEYS :
+	return IsExact(dedup) ? BLOOM_MAX_EXACT_KEYS :
 		Max(dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1);
 }
 
@@ -184,7 +183,7 @@ BloomDedupMakeRoom(BloomDedup *dedup, bool *warned)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many distinct keys to remember without a capacity"),
 				 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
-						   (uint64) MAX_EXACT_KEYS),
+						   BLOOM_MAX_EXACT_KEYS),
 				 errhint("Name a capacity: (key, capacity, fp_prob).")));
 	else
 		Replace(dedup, dedup->nkeys >= MostKeys(dedup));
