@@ -203,6 +203,15 @@ BloomPrunePage(Relation rel, Buffer buffer)
 	index_insert(index, values, nulls, tid, rel, check, info)
 #endif
 
+/* PostgreSQL 16 asks the functions of a window which frame they would take */
+#if PG_VERSION_NUM < 160000
+#define T_SupportRequestOptimizeWindowClause	T_Invalid
+typedef struct SupportRequestOptimizeWindowClause
+{
+	int			frameOptions;
+} SupportRequestOptimizeWindowClause;
+#endif
+
 /* PostgreSQL 19 has IGNORE NULLS, which a window function can refuse */
 #if PG_VERSION_NUM < 190000
 #define WinCheckAndInitializeNullTreatment(window, allowed, fcinfo) \
