@@ -542,11 +542,14 @@ BeginArrayProbe(FunctionCallInfo fcinfo, BloomProbe *probe)
 {
 	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	BloomArrayKeys keys;
 
-	BloomProbeBegin(probe, PG_GETARG_DATUM(0),
-					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
-					&site->probes, fcinfo->flinfo->fn_mcxt);
-	return BloomHashArrayArg(fcinfo, probe->header, BLOOM_TO_TEST);
+	BloomProbeOpen(probe, PG_GETARG_DATUM(0),
+				   ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
+				   &site->probes, fcinfo->flinfo->fn_mcxt);
+	keys = BloomHashArrayArg(fcinfo, probe->header, BLOOM_TO_TEST);
+	BloomProbeBegin(probe);
+	return keys;
 }
 
 /*

@@ -44,6 +44,7 @@ extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
 extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
+extern BloomKeyList BloomCountHashes(uint64 *hashes, uint64 nhashes);
 extern void BloomAddToArray(Bloom *filter, BloomKeyList keys,
 							uint64 *count);
 extern Bloom *BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
@@ -109,10 +110,6 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 }
 
 /* Of counting filters alone (filter/counting_ops.c) */
-extern BloomKeyList BloomCountHashes(uint64 *hashes, uint64 nhashes);
-extern uint64 BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
-									uint64 *hashes, uint8 *counts);
-
 extern const Bloom *BloomCountingRemove(const Bloom *filter, uint64 *hashes,
 										uint64 nhashes);
 extern unsigned int BloomCountOfKey(const Bloom *filter, uint64 hash);

@@ -23,6 +23,7 @@
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/toast_internals.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_type_d.h"
@@ -32,7 +33,6 @@
 
 #include "bits/bits.h"
 #include "bits/sort.h"
-#include "filter/fetch.h"
 #include "filter/toast.h"
 #include "compat.h"
 
@@ -40,6 +40,60 @@
 #define CHUNK_ID	1
 #define CHUNK_SEQ	2
 #define CHUNK_DATA	3
+
+/*
+ * BloomHasParts
+ *		Is the Datum a value in a TOAST table of which parts can be read?
+ */
+bool
+BloomHasParts(Datum datum)
+{
+	/*
+	 * compressed or not, by its size: the server's macro compares unlike
+	 * signs
+	 */
+	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)) &&
+		toast_datum_size(datum) + VARHDRSZ >= toast_raw_datum_size(datum);
+}
+
+/*
+ * BloomToastRead
+ *		Read the first bytes of such a value, of this size with the varlena
+ *		header.
+ */
+void
+BloomToastRead(Datum stored, Size size, struct varlena *out)
+{
+	struct varatt_external pointer;
+	Relation	toast;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer,
+								(struct varlena *) DatumGetPointer(stored));
+	SET_VARSIZE(out, size);
+	toast = table_open(pointer.va_toastrelid, AccessShareLock);
+	table_relation_fetch_toast_slice(toast, pointer.va_valueid,
+									 pointer.va_rawsize - VARHDRSZ,
+									 0, (int32) (size - VARHDRSZ), out);
+	table_close(toast, AccessShareLock);
+}
+
+/*
+ * BloomFetchSlice
+ *		Read some bytes of such a value, whose offset counts the varlena header
+ *		as well.
+ */
+void
+BloomFetchSlice(Datum stored, Size offset, Size len, void *out)
+{
+	struct varlena *slice;
+
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(stored),
+							   (int32) (offset - VARHDRSZ), (int32) len);
+	if (VARSIZE_ANY_EXHDR(slice) != len)
+		elog(ERROR, "unexpected end of a stored filter");
+	memcpy(out, VARDATA_ANY(slice), len);
+	pfree(slice);
+}
 
 /* The data of a part, and its length. */
 static const uint8 *

@@ -84,8 +84,9 @@ bloom_contains_hash(PG_FUNCTION_ARGS)
 	BloomProbeSite *site = &BloomGetCallSite(fcinfo, 1, false)->probes;
 	BloomProbe	probe;
 
-	BloomProbeBegin(&probe, PG_GETARG_DATUM(0), 1, site,
-					fcinfo->flinfo->fn_mcxt);
+	BloomProbeOpen(&probe, PG_GETARG_DATUM(0), 1, site,
+				   fcinfo->flinfo->fn_mcxt);
+	BloomProbeBegin(&probe);
 	PG_RETURN_BOOL(BloomProbeTest(&probe, GetHash(PG_GETARG_DATUM(1))));
 }
 

@@ -312,11 +312,14 @@ uint64
 BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
 			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
+	BloomKeyType copy;
 	uint64		hash = 0;
 
-	/* the type of a row is known only afterwards */
+	/* the type of a row is known only afterwards; functions may run meanwhile */
 	if (hasher->key_type_varies || has->id == 0)
 	{
+		copy = BloomCopyKeyType(has);
+		has = &copy;
 		hash = BloomHashDatum(hasher, key, seed);
 		if (has->id == 0 || BloomSameKeyType(has, &hasher->key_type))
 			return hash;
@@ -354,7 +357,7 @@ BloomHashArray(BloomHasher *hasher, ArrayType *array, BloomHolder holder,
 					  hasher->typbyval, hasher->typalign,
 					  &result.keys, &nulls, &n);
 	result.element = ARR_ELEMTYPE(array);
-	result.key_type = *has;
+	result.key_type = BloomCopyKeyType(has);
 	result.hashes = palloc(Max(n, 1) * sizeof(uint64));
 	for (int i = 0; i < n; i++)
 	{
