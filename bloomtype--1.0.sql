@@ -330,9 +330,9 @@ COMMENT ON FUNCTION _bloom_agg_fit_final(internal) IS 'final function of bloom_a
 
 -- bloom_agg: in four forms, each for any type of key, with an internal state,
 -- and again for each of the commonest types, with a state of type bloom and a
--- combine function, which is what parallel plans and distributed engines ask
--- for.  They are written out, since a loop would call functions by names that
--- somebody else's schema could capture.
+-- combine function, which distributed engines and parallel plans require.  They
+-- are written out, since a loop would call functions by names that another schema
+-- could capture.
 
 -- sized by the keys, at a rate of 0.01: bloom_agg(key)
 

@@ -12,15 +12,17 @@
  *	 much as reading all of the filter, it is read as a whole.  So the cost is
  *	 at most about twice that of the better way, whichever it turns out to be;
  * - a statement remembers what it has read, by TOAST pointers.  A pointer names
- *	 one value for ever: a row that is updated gets another.
+ *	 one value for ever: a row that is updated gets another pointer.
  *
- * A statement remembers a fixed number of filters, in at most hash_mem bytes
- * as a hash table would, but for one filter, which may have any size.  All its
- * call sites share them, those of all partitions among them.
+ * A statement remembers a fixed number of filters.  Their memory is limited to
+ * hash_mem, except that one filter of any size is always kept.  All call sites
+ * of the statement share them, those of all partitions among them.  The simple
+ * expressions of a DO block count as one statement: there, the cache outlives a
+ * COMMIT.  That is safe, since a pointer names one value until OIDs wrap around.
  *
- * A filter is replaced if it was not used since the clock's hand passed it
- * before.  That finds a place in constant time where each filter is probed
- * once, as in a scan of many, and keeps those that are used again.
+ * CLOCK replacement: the first entry that was not used since the last sweep is
+ * evicted.  That takes constant time where each filter is probed once, as in a
+ * scan of many, and keeps those that are used again.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -199,7 +201,7 @@ DropWhole(BloomCache *cache, CacheEntry *entry)
 
 /* The next entry to be replaced, or to lose its whole filter. */
 static CacheEntry *
-NextEntry(BloomCache *cache, bool with_whole)
+NextVictim(BloomCache *cache, bool with_whole)
 {
 	for (;;)
 	{
@@ -236,7 +238,7 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 	Size		size = toast_raw_datum_size(stored);
 
 	while (cache->bytes > 0 && cache->bytes + size > BloomHashMemoryLimit())
-		DropWhole(cache, NextEntry(cache, true));
+		DropWhole(cache, NextVictim(cache, true));
 
 	entry->whole = FetchStored(cache->shared.query, stored, size);
 	cache->bytes += WholeBytes(entry->whole);
@@ -254,7 +256,7 @@ static int
 ReplaceEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 {
 	struct varatt_external pointer;
-	CacheEntry *entry = NextEntry(cache, false);
+	CacheEntry *entry = NextVictim(cache, false);
 	int			i = entry - cache->entries;
 
 	cache->valueids[i] = InvalidOid;	/* until it is complete */

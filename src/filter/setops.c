@@ -264,8 +264,7 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
  * BloomToBits
  *		A new filter in bits form, also where the content asks for keys.
  *
- * Such a filter is for a moment's work, and has no right count.  It must not
- * become a value.
+ * A temporary: its count is not right, so it must not become a value.
  */
 Bloom *
 BloomToBits(const Bloom *filter)

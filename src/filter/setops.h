@@ -3,8 +3,9 @@
  * filter/setops.h
  *		Operations on filters as sets: add, test, compare, combine, fit.
  *
- * Those that return a const Bloom change no argument but a list of hashes, and
- * may return one of their arguments.  Those that take a Bloom change it in place.
+ * Functions that return a const Bloom do not modify their arguments (lists of
+ * hashes may be reordered), and may return an argument.  Those that take a Bloom
+ * that is not const modify it in place.
  *
  * Copyright (c) 2026, the bloomtype authors
  *

@@ -13,7 +13,7 @@
  *	 depend on them.  The server's own hash functions make no such promise, and
  *	 some keep only 32 bits.
  *
- * - Numbers of different types meet as with SQL's "=".  An integer becomes a
+ * - Numbers of different types are comparable, as with SQL's "=".  An integer becomes a
  *	 numeric or a float where the filter has those, and a numeric a float.  In
  *	 the other direction, a numeric can be tested but not added: if it is whole
  *	 and in range it is looked for as an integer, otherwise it is certainly
@@ -266,7 +266,7 @@ BloomNumericIsInt8(Datum key, int64 *integer)
 
 /*
  * Hash a number for a filter with numbers of another type.  False if the two
- * do not meet.
+ * are not comparable.
  */
 static bool
 HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
@@ -293,7 +293,7 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
 								 seed);
 		return true;
 	}
-	if (hasher->key_type.id == NUMERICOID && use == BLOOM_TO_TEST)
+	if (hasher->key_type.id == NUMERICOID && use == BLOOM_TO_FIND)
 	{
 		int64		value;
 
