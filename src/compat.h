@@ -103,7 +103,12 @@ typedef RangeType MultirangeType;
 #define TU_All				true
 #endif
 
-/* Write new data, of the same size, over that of a tuple */
+/*
+ * Write new data, of the same size, over that of a tuple.
+ *
+ * XXX The server does this to its catalogs only, and does not promise that it
+ * works for tables of users.
+ */
 #include "access/heapam.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
@@ -157,8 +162,6 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 #include "access/tableam.h"
 #if PG_VERSION_NUM < 190000
 #define SO_NONE 0
-#define table_beginscan(rel, snapshot, nkeys, keys, flags) \
-	table_beginscan(rel, snapshot, nkeys, keys)
 #if PG_VERSION_NUM >= 180000
 #define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
 	index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys)
@@ -189,7 +192,7 @@ BloomPrunePage(Relation rel, Buffer buffer)
 #endif
 }
 
-/* The oldest transaction that somebody may still see running */
+/* The oldest transaction that some snapshot may still see as running */
 #include "storage/procarray.h"
 #if PG_VERSION_NUM >= 140000
 #define BloomOldestXmin(rel)	GetOldestNonRemovableTransactionId(rel)
@@ -201,6 +204,15 @@ BloomPrunePage(Relation rel, Buffer buffer)
 #if PG_VERSION_NUM < 140000
 #define index_insert(index, values, nulls, tid, rel, check, unchanged, info) \
 	index_insert(index, values, nulls, tid, rel, check, info)
+#endif
+
+/* PostgreSQL 16 asks the functions of a window which frame they would take */
+#if PG_VERSION_NUM < 160000
+#define T_SupportRequestOptimizeWindowClause	T_Invalid
+typedef struct SupportRequestOptimizeWindowClause
+{
+	int			frameOptions;
+} SupportRequestOptimizeWindowClause;
 #endif
 
 /* PostgreSQL 19 has IGNORE NULLS, which a window function can refuse */

@@ -15,13 +15,12 @@
  *	 are counted.  All other room is the batch.
  * - Bits form: the bits or counters, which "count" does not count.
  * - The batch has room for at least one more hash.  So adding a key is to
- *	 append its hash, and who fills the batch flushes it.
+ *	 append its hash, and the caller that fills the batch must flush it.
  *
  * A flush sorts the batch and merges it into the keys, or sets its bits.  If
  * there are then as many keys as values in keys form can hold, the state turns
  * into bits.  So n keys take n log n time, whichever they are, also
- * chosen ones.  A batch of bits has the processor wait for many cache
- * misses at a time; between rows, it would wait for each.
+ * chosen ones.  Setting bits in batches overlaps cache misses.
  *
  * Memory
  * ------
@@ -464,7 +463,7 @@ FlushInPlace(Bloom *state)
  * bits.
  */
 static Bloom *
-MakeRoom(Bloom *list, BloomWhenFull when_full)
+MakeBatchRoom(Bloom *list, BloomWhenFull when_full)
 {
 	uint64		batch = BatchFor(list, list->count);
 
@@ -522,7 +521,7 @@ MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 		list = ResizeBatch(list, keys.nkeys +
 						   BatchFor(list, list->count + keys.nkeys));
 	MergeInPlace(list, keys);
-	return MakeRoom(list, when_full);
+	return MakeBatchRoom(list, when_full);
 }
 
 /* ----------------------------------------------------------------
@@ -549,7 +548,7 @@ BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 	{
 		FlushInPlace(state);
 		if (BloomIsKeys(state))
-			state = MakeRoom(state, when_full);
+			state = MakeBatchRoom(state, when_full);
 	}
 	AssertCheckState(state);
 	return state;

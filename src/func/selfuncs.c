@@ -191,8 +191,8 @@ SelectivityOfColumn(VariableStatData *vardata, const Bloom *filter,
 /*
  * The selectivity of a test with these two arguments, in either order.
  *
- * Whoever creates an operator may name our estimator for it.  So it is the
- * constant's own type that determines whether it is a filter, and there is no key
+ * Any operator may name our estimator as its own.  So it is the constant's own
+ * type that determines whether it is a filter, and there is no key
  * that is one.
  */
 static double

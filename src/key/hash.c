@@ -13,7 +13,7 @@
  *	 depend on them.  The server's own hash functions make no such promise, and
  *	 some keep only 32 bits.
  *
- * - Numbers of different types meet as with SQL's "=".  An integer becomes a
+ * - Numbers of different types are comparable, as with SQL's "=".  An integer becomes a
  *	 numeric or a float where the filter has those, and a numeric a float.  In
  *	 the other direction, a numeric can be tested but not added: if it is whole
  *	 and in range it is looked for as an integer, otherwise it is certainly
@@ -266,7 +266,7 @@ BloomNumericIsInt8(Datum key, int64 *integer)
 
 /*
  * Hash a number for a filter with numbers of another type.  False if the two
- * do not meet.
+ * are not comparable.
  */
 static bool
 HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
@@ -293,7 +293,7 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
 								 seed);
 		return true;
 	}
-	if (hasher->key_type.id == NUMERICOID && use == BLOOM_TO_TEST)
+	if (hasher->key_type.id == NUMERICOID && use == BLOOM_TO_FIND)
 	{
 		int64		value;
 
@@ -312,11 +312,14 @@ uint64
 BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
 			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
+	BloomKeyType copy;
 	uint64		hash = 0;
 
-	/* the type of a row is known only afterwards */
+	/* the type of a row is known only afterwards; functions may run meanwhile */
 	if (hasher->key_type_varies || has->id == 0)
 	{
+		copy = BloomCopyKeyType(has);
+		has = &copy;
 		hash = BloomHashDatum(hasher, key, seed);
 		if (has->id == 0 || BloomSameKeyType(has, &hasher->key_type))
 			return hash;
@@ -354,7 +357,7 @@ BloomHashArray(BloomHasher *hasher, ArrayType *array, BloomHolder holder,
 					  hasher->typbyval, hasher->typalign,
 					  &result.keys, &nulls, &n);
 	result.element = ARR_ELEMTYPE(array);
-	result.key_type = *has;
+	result.key_type = BloomCopyKeyType(has);
 	result.hashes = palloc(Max(n, 1) * sizeof(uint64));
 	for (int i = 0; i < n; i++)
 	{
