@@ -17,6 +17,16 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pg_temp.estimate_prepared(query text) RETURNS float8 LANGUAGE plpgsql AS
+$$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END
+$$;
+
 CREATE TABLE numbers AS
 SELECT i % 10000 AS uniform,
 	   -- half of the rows are one of ten, the others of 5,000
@@ -63,6 +73,58 @@ FROM (VALUES
 SELECT count(*) FROM numbers, (SELECT bloom_add(bloom_empty(few + 1), few) AS f FROM numbers ORDER BY distinct_key LIMIT 2) AS s WHERE f @> few AND uniform < 10;
 -- known as a whole: not tested at all
 EXPLAIN (COSTS OFF) SELECT * FROM numbers WHERE bloom_add(bloom_empty(1), 5) @> 5;
+
+-- The filter of a sub-select: as many of the column's values as its keys are
+-- expected to be, and no less than a tenth.
+CREATE TABLE dimension AS SELECT i AS id, i::text AS t, i % 10 AS tenth FROM generate_series(0, 9999) AS i;
+ANALYZE dimension;
+CREATE TABLE not_analyzed AS SELECT i % 10000 AS k FROM generate_series(1, 30000) AS i;
+SELECT what, abs(estimated - actual) <= 0.15 * actual AS within_15_percent
+FROM (VALUES
+	('all keys', '(SELECT bloom_agg(uniform) FROM numbers) @> uniform'),
+	('most keys', '(SELECT bloom_agg(id) FROM dimension WHERE id < 9000) @> uniform'),
+	('half of them', '(SELECT bloom_agg(id) FROM dimension WHERE id < 5000) @> uniform'),
+	('from the left', 'uniform <@ (SELECT bloom_agg(id) FROM dimension WHERE id < 5000)'),
+	('by the function', 'bloom_contains((SELECT bloom_agg(id) FROM dimension WHERE id < 5000), uniform)'),
+	('a shape', '(SELECT bloom_agg(id, 10000, 0.001) FROM dimension WHERE id < 5000) @> uniform'),
+	('counting', '(SELECT counting_bloom_agg(id, 10000, 0.01) FROM dimension WHERE id < 5000) @> uniform'),
+	('negated', 'NOT (SELECT bloom_agg(id) FROM dimension WHERE id < 5000) @> uniform'),
+	('repeated keys', '(SELECT bloom_agg(uniform) FROM numbers WHERE few < 6) @> uniform'),
+	('text', '(SELECT bloom_agg(md5(id::text)) FROM dimension WHERE id < 100) @> t'),
+	('a join', '(SELECT bloom_agg(id) FROM dimension JOIN numbers ON id = distinct_key AND few < 5) @> uniform'),
+	('an outer join', '(SELECT bloom_agg(d.id) FROM dimension AS d LEFT JOIN dimension AS e ON e.id = d.id + 5000 WHERE d.id < 5000) @> uniform'),
+	('a subquery', '(SELECT bloom_agg(u) FROM (SELECT id AS u FROM dimension WHERE id < 5000 OFFSET 0) AS s) @> uniform'),
+	('nulls', '(SELECT bloom_agg(with_nulls) FROM numbers) @> with_nulls'),
+	('more keys than values', '(SELECT bloom_agg(distinct_key) FROM numbers) @> uniform')) AS v (what, predicate),
+	pg_temp.estimate('SELECT FROM numbers WHERE ' || predicate) AS e;
+-- a query around that of the test has the sub-select
+SELECT abs(estimated - actual) <= 0.15 * actual AS within_15_percent
+FROM pg_temp.estimate('SELECT FROM (SELECT uniform FROM numbers OFFSET 0) AS s
+					   WHERE (SELECT bloom_agg(id) FROM dimension WHERE id < 5000) @> uniform');
+-- a tenth, where the keys are few, others than they seem, or not known
+SELECT what, estimated
+FROM (VALUES
+	('few keys', 'SELECT FROM numbers WHERE (SELECT bloom_agg(id) FROM dimension WHERE id < 10) @> uniform'),
+	('no row', 'SELECT FROM numbers WHERE (SELECT bloom_agg(5)) @> uniform'),
+	('rows that are not known', 'SELECT FROM numbers WHERE (SELECT bloom_agg(k) FROM not_analyzed) @> uniform'),
+	('function', 'SELECT FROM numbers WHERE (SELECT bloom_agg(i) FROM generate_series(1, 10000) AS i) @> uniform'),
+	('filtered', 'SELECT FROM numbers WHERE (SELECT bloom_agg(uniform) FILTER (WHERE few = 9) FROM numbers) @> uniform'),
+	('having', 'SELECT FROM numbers WHERE (SELECT bloom_agg(uniform) FROM numbers HAVING count(*) > 0) @> uniform'),
+	('groups', 'SELECT FROM numbers WHERE (SELECT bloom_agg(uniform) FROM numbers GROUP BY few ORDER BY few LIMIT 1) @> uniform'),
+	('grouping sets', 'SELECT FROM numbers WHERE (SELECT bloom_agg(uniform) FROM numbers GROUP BY GROUPING SETS (())) @> uniform'),
+	('filters', 'SELECT FROM numbers WHERE (SELECT bloom_union_agg(f) FROM (SELECT bloom_agg(uniform, 10000, 0.01) AS f FROM numbers GROUP BY few) AS s) @> uniform'),
+	('an expression', 'SELECT FROM numbers WHERE (SELECT coalesce(bloom_agg(uniform), bloom_empty(10)) FROM numbers) @> uniform'),
+	('a filter of a subquery', 'SELECT FROM numbers WHERE (SELECT f FROM (SELECT bloom_agg(uniform) AS f FROM numbers) AS s) @> uniform'),
+	('a filter of a WITH', 'WITH w AS MATERIALIZED (SELECT bloom_agg(uniform) AS f FROM numbers) SELECT FROM numbers WHERE (SELECT f FROM w) @> uniform'),
+	('a key of an expression', 'SELECT FROM numbers WHERE (SELECT bloom_agg(uniform) FROM numbers) @> (uniform + 1)')) AS v (what, query),
+	pg_temp.estimate(query);
+-- also in a generic plan, where a parameter is no sub-select
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_parameter (bloom) AS SELECT FROM numbers WHERE $1 @> uniform AND (SELECT bloom_agg(few) FROM numbers) @> few;
+SELECT estimated FROM pg_temp.estimate_prepared('EXECUTE of_parameter (bloom_empty(10))') AS estimated;
+DEALLOCATE of_parameter;
+RESET plan_cache_mode;
+DROP TABLE dimension, not_analyzed;
 
 -- A filter of another key type is an error when it is used, not before.
 CREATE TEMPORARY TABLE wrong AS SELECT bloom_agg('a'::text) AS f;

@@ -17,6 +17,11 @@
  *	 the histogram are a sample of its rows, so we test them as well.  If they
  *	 contradict the formula by more than chance, they are right.
  *
+ * A filter that a sub-select builds, (SELECT bloom_agg(key) FROM ...) @> column,
+ * is known when the query runs.  But its keys can be counted as the groups of a
+ * GROUP BY are: of the column's values, it holds as many.  That is less than a
+ * fact, since the values may be others.  So it can only raise the estimate.
+ *
  * All of it is one estimator, behind the operators' restriction estimator and
  * the functions' support function.
  *
@@ -43,6 +48,7 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -189,6 +195,80 @@ SelectivityOfColumn(VariableStatData *vardata, const Bloom *filter,
 }
 
 /*
+ * The distinct keys of the filter that is the result of this query, or zero,
+ * unless it is a bloom_agg(key ...) of all rows.
+ */
+static double
+KeysOfAggregate(PlannerInfo *root)
+{
+	const Query *query = root->parse;
+	const Aggref *aggregate = (const Aggref *)
+	linitial_node(TargetEntry, query->targetList)->expr;
+	Expr	   *key;
+	RelOptInfo *rows;
+	int			relid;
+	EstimationInfo info = {0};
+	double		nkeys;
+
+	if (!IsA(aggregate, Aggref) || aggregate->args == NIL ||
+		BloomKindOfType(aggregate->aggtype) == BLOOM_NEITHER ||
+		aggregate->aggfilter != NULL || query->havingQual != NULL ||
+		query->groupClause != NIL || query->groupingSets != NIL)
+		return 0;
+
+	/* not an aggregate of filters */
+	key = linitial_node(TargetEntry, aggregate->args)->expr;
+	if (BloomKindOfType(exprType((Node *) key)) != BLOOM_NEITHER)
+		return 0;
+
+	rows = bms_get_singleton_member(root->all_query_rels, &relid) ?
+		find_base_rel(root, relid) : find_join_rel(root, root->all_query_rels);
+	if (rows == NULL)
+		return 0;
+	nkeys = estimate_num_groups(root, list_make1(key), rows->rows, NULL, &info);
+	return (info.flags & SELFLAG_USED_DEFAULT) ? 0 : nkeys;
+}
+
+/* The same of a parameter, which may be the result of such a sub-select. */
+static double
+KeysOfParam(PlannerInfo *root, const Param *param)
+{
+	/* it can come from a query around this one */
+	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *cell;
+
+		foreach(cell, root->init_plans)
+		{
+			const SubPlan *plan = lfirst_node(SubPlan, cell);
+
+			if (plan->subLinkType == EXPR_SUBLINK &&
+				linitial_int(plan->setParam) == param->paramid)
+				return KeysOfAggregate(list_nth(root->glob->subroots,
+												plan->plan_id - 1));
+		}
+	}
+	return 0;
+}
+
+/*
+ * The selectivity of a filter over a column, if only its number of keys is known.
+ */
+static double
+SelectivityOfKeys(VariableStatData *vardata, double nkeys)
+{
+	bool		isdefault;
+	double		distinct = get_variable_numdistinct(vardata, &isdefault);
+	double		nullfrac = 0;
+
+	if (isdefault)
+		return DEFAULT_BLOOM_SEL;
+	if (HeapTupleIsValid(vardata->statsTuple))
+		nullfrac = ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
+	return Max(DEFAULT_BLOOM_SEL, (1 - nullfrac) * Min(nkeys / distinct, 1));
+}
+
+/*
  * The selectivity of a test with these two arguments, in either order.
  *
  * Whoever creates an operator may name our estimator for it.  So it is the
@@ -222,6 +302,9 @@ SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, Oid function,
 											  BloomFetch(constant->constvalue),
 											  function, collation);
 	}
+	else if (IsA(other, Param) && ((Param *) other)->paramkind == PARAM_EXEC)
+		selectivity = SelectivityOfKeys(&vardata,
+										KeysOfParam(root, (Param *) other));
 	ReleaseVariableStats(vardata);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
