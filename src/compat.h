@@ -232,6 +232,12 @@ BloomPrunePage(Relation rel, Buffer buffer)
 #define BloomLocalTransaction()	(MyProc->lxid)
 #endif
 
+/* PostgreSQL 18 tells VACUUM from ANALYZE */
+#include "commands/vacuum.h"
+#if PG_VERSION_NUM < 180000
+#define vacuum_delay_point(is_analyze)	vacuum_delay_point()
+#endif
+
 /* base64 took char before PostgreSQL 18, and takes uint8 since */
 static inline int
 BloomBase64Encode(const uint8 *src, int len, char *dst, int dstlen)
