@@ -218,22 +218,22 @@ $$ SELECT pg_temp.plan_rows(format('SELECT FROM %s WHERE %s', rel, test)) $$;
 
 -- Temporary tables, which autovacuum does not analyse.
 CREATE TEMPORARY TABLE one_shape AS
-SELECT file, bloom_agg(file * 20 + i, 25, 0.001) AS f FROM generate_series(1, 20000) AS file, generate_series(1, 20) AS i GROUP BY file;
+SELECT file, bloom_agg(file * 20 + i, 25, 0.001) AS f FROM generate_series(1, 20000) AS file, generate_series(1, 20) AS i GROUP BY file ORDER BY file;
 CREATE TEMPORARY TABLE many_sizes AS
 SELECT file, bloom_agg(file * 200 + i, 1 + file % 157, 0.02 / (1 + file % 5)) AS f
-FROM generate_series(1, 5000) AS file, generate_series(1, 157) AS i WHERE i <= 1 + file % 157 GROUP BY file;
+FROM generate_series(1, 5000) AS file, generate_series(1, 157) AS i WHERE i <= 1 + file % 157 GROUP BY file ORDER BY file;
 CREATE TEMPORARY TABLE coarse AS
-SELECT file / 100 AS id, bloom_agg(file * 20 + i, 2000, 0.0001) AS f FROM generate_series(1, 20000) AS file, generate_series(1, 20) AS i GROUP BY 1;
+SELECT file / 100 AS id, bloom_agg(file * 20 + i, 2000, 0.0001) AS f FROM generate_series(1, 20000) AS file, generate_series(1, 20) AS i GROUP BY 1 ORDER BY 1;
 CREATE TEMPORARY TABLE overfull AS
-SELECT file, f FROM (SELECT file, bloom_agg(file * 20 + i, 40, 0.01) FROM generate_series(1, 2000) AS file, generate_series(1, 60) AS i GROUP BY file) AS s (file, f);
+SELECT file, f FROM (SELECT file, bloom_agg(file * 20 + i, 40, 0.01) FROM generate_series(1, 2000) AS file, generate_series(1, 60) AS i GROUP BY file ORDER BY file) AS s (file, f);
 CREATE TEMPORARY TABLE half_null AS SELECT file, CASE WHEN file % 2 = 0 THEN f END AS f FROM one_shape;
 CREATE TEMPORARY TABLE few_not_null AS SELECT file, CASE WHEN file % 1000 = 7 THEN f END AS f FROM one_shape;
 CREATE TEMPORARY TABLE counting AS
-SELECT file, counting_bloom_agg(file * 20 + i, 20, 0.01) AS f FROM generate_series(1, 5000) AS file, generate_series(1, 20) AS i GROUP BY file;
+SELECT file, counting_bloom_agg(file * 20 + i, 20, 0.01) AS f FROM generate_series(1, 5000) AS file, generate_series(1, 20) AS i GROUP BY file ORDER BY file;
 CREATE TEMPORARY TABLE in_keys_form AS
-SELECT file, bloom_agg(file * 20 + i, 10000, 0.01) AS f FROM generate_series(1, 2000) AS file, generate_series(1, 20) AS i GROUP BY file;
+SELECT file, bloom_agg(file * 20 + i, 10000, 0.01) AS f FROM generate_series(1, 2000) AS file, generate_series(1, 20) AS i GROUP BY file ORDER BY file;
 CREATE TEMPORARY TABLE in_toast AS
-SELECT file, bloom_agg(file * 3000 + i, 3000, 0.05) AS f FROM generate_series(1, 200) AS file, generate_series(1, 3000) AS i GROUP BY file;
+SELECT file, bloom_agg(file * 3000 + i, 3000, 0.05) AS f FROM generate_series(1, 200) AS file, generate_series(1, 3000) AS i GROUP BY file ORDER BY file;
 CREATE TEMPORARY TABLE only_empty AS SELECT file, bloom_empty(10) AS f FROM generate_series(1, 2000) AS file;
 CREATE TEMPORARY TABLE only_null (file int, f bloom);
 INSERT INTO only_null SELECT i FROM generate_series(1, 2000) AS i;
@@ -251,7 +251,7 @@ INSERT INTO parent SELECT * FROM overfull;
 INSERT INTO child SELECT * FROM one_shape;
 CREATE TEMPORARY TABLE compressed (file int, f bloom);
 ALTER TABLE compressed ALTER f SET STORAGE extended;
-INSERT INTO compressed SELECT file, bloom_agg(i, 100000, 0.01) FROM generate_series(1, 20) AS file, generate_series(1, 17000) AS i GROUP BY file;
+INSERT INTO compressed SELECT file, bloom_agg(i, 100000, 0.01) FROM generate_series(1, 20) AS file, generate_series(1, 17000) AS i GROUP BY file ORDER BY file;
 
 -- An estimate is the mean of the rates, or 0.01 before ANALYZE, and one row.
 VACUUM one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, no_row, of_domain, part_1, part_2, parent, child, compressed;

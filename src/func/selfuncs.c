@@ -82,6 +82,7 @@
 
 /* How many filters ANALYZE looks at: a header in TOAST takes 5 microseconds */
 #define ANALYZED_FILTERS		1000
+#define GOLDEN_RATIO			0.6180339887498949
 
 /* How many standard errors the sample may be away from the formula */
 #define SAMPLE_TOLERANCE		3
@@ -335,14 +336,14 @@ ComputeFilterStats(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch,
 	double		sum = 0;
 	int			nfilters = 0;
 	int			nvalues = 0;
-	int			step;
+	double		fraction;
 	int			slot = 0;
 
 	/* as before, but now with the server's own function */
 	std_typanalyze(stats);
 	stats->compute_stats(stats, fetch, nrows, total_rows);
 
-	step = ceil(nrows * (1 - stats->stanullfrac) / ANALYZED_FILTERS);
+	fraction = ANALYZED_FILTERS / (nrows * (1 - stats->stanullfrac));
 	for (int i = 0; i < nrows; i++)
 	{
 		bool		isnull;
@@ -350,7 +351,8 @@ ComputeFilterStats(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch,
 		double		rate;
 
 		vacuum_delay_point(true);
-		if (isnull || nvalues++ % Max(step, 1) != 0)
+		/* evenly spread, but in step with no pattern that the rows may have */
+		if (isnull || fmod(nvalues++ * GOLDEN_RATIO, 1) >= fraction)
 			continue;
 		rate = RateOfStored(stored);
 		if (rate < 0)
