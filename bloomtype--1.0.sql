@@ -25,11 +25,16 @@ CREATE FUNCTION _bloom_send(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_send(bloom) IS 'binary output function of type bloom';
 
+CREATE FUNCTION _bloom_typanalyze(internal) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_typanalyze(internal) IS 'what ANALYZE does with a column of filters, of both types';
+
 CREATE TYPE bloom (
 	INPUT = _bloom_in,
 	OUTPUT = _bloom_out,
 	RECEIVE = _bloom_recv,
 	SEND = _bloom_send,
+	ANALYZE = _bloom_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
 	STORAGE = external
@@ -116,6 +121,10 @@ CREATE FUNCTION _bloom_sel(internal, oid, internal, int) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_sel(internal, oid, internal, int) IS 'restriction selectivity of tests for a key';
 
+CREATE FUNCTION _bloom_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_joinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of tests for a key';
+
 CREATE FUNCTION _bloom_contains_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_contains_support(internal) IS 'planner support function of tests for a key';
@@ -144,13 +153,13 @@ COMMENT ON FUNCTION bloom_missing(bloom, anycompatiblearray) IS 'the elements th
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
-	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR @> (bloom, anycompatible) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anycompatible, RIGHTARG = bloom, FUNCTION = _bloom_contained,
-	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain';
 
@@ -1099,6 +1108,7 @@ CREATE TYPE counting_bloom (
 	OUTPUT = _counting_bloom_out,
 	RECEIVE = _counting_bloom_recv,
 	SEND = _counting_bloom_send,
+	ANALYZE = _bloom_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
 	STORAGE = external
@@ -1195,13 +1205,13 @@ COMMENT ON FUNCTION counting_bloom_count(counting_bloom, anycompatible) IS 'how 
 
 CREATE OPERATOR @> (
 	LEFTARG = counting_bloom, RIGHTARG = anycompatible, FUNCTION = counting_bloom_contains,
-	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR @> (counting_bloom, anycompatible) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anycompatible, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_contained,
-	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained in the filter; false is certain';
 

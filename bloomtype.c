@@ -735,13 +735,16 @@ counting_bloom_difference(PG_FUNCTION_ARGS)
 /*
  * _bloom_eq
  *		Are both filters the same?  (bloom = bloom)
+ *
+ * It compares bytes, and so does not ask what they are: ANALYZE, which must not
+ * fail, compares whatever a table has.
  */
 PG_FUNCTION_INFO_V1(_bloom_eq);
 Datum
 _bloom_eq(PG_FUNCTION_ARGS)
 {
-	Bloom	   *a = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
-	Bloom	   *b = unconstify(Bloom *, PG_GETARG_BLOOM_P(1));
+	struct varlena *a = PG_GETARG_VARLENA_P(0);
+	struct varlena *b = PG_GETARG_VARLENA_P(1);
 	bool		equal = VARSIZE(a) == VARSIZE(b) &&
 	memcmp(a, b, VARSIZE(a)) == 0;
 
@@ -768,7 +771,7 @@ _bloom_ne(PG_FUNCTION_ARGS)
 static uint64
 HashOfArg(FunctionCallInfo fcinfo, uint64 seed)
 {
-	Bloom	   *filter = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
+	struct varlena *filter = PG_GETARG_VARLENA_P(0);
 	uint64		hash = BloomHashBytes(VARDATA(filter),
 									  VARSIZE(filter) - VARHDRSZ, seed);
 

@@ -117,7 +117,7 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- What is not for people begins with an underscore, and nothing else does, but
 -- what only an operator needs.
 WITH internal AS (
-	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend])::oid AS oid FROM pg_type WHERE typname IN ('bloom', 'counting_bloom')
+	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typanalyze])::oid AS oid FROM pg_type WHERE typname IN ('bloom', 'counting_bloom')
 	UNION
 	SELECT castfunc FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
 	UNION

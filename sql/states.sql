@@ -109,7 +109,8 @@ SELECT n, bloom_cardinality(w) AS keys, w @> n AS found
 FROM (SELECT n, bloom_union_agg(own) OVER (ORDER BY n) AS w FROM states) AS s ORDER BY n;
 SELECT n, bloom_agg(i, fixed) @> 77 AS into_fixed, (bloom_insert(own, '{1,-1}'::int[])).fresh AS fresh
 FROM finished, generate_series(70, 80) AS i GROUP BY n, own ORDER BY n;
--- whatever else is done with them is refused, however they are stored
+-- whatever else is done with them is refused, however they are stored; but their
+-- bytes can be compared
 ALTER TABLE states ADD COLUMN packed bloom, ADD COLUMN compressed bloom;
 ALTER TABLE states ALTER compressed SET STORAGE extended;
 UPDATE states SET packed = own, compressed = fixed;
