@@ -25,11 +25,16 @@ CREATE FUNCTION _bloom_send(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_send(bloom) IS 'binary output function of type bloom';
 
+CREATE FUNCTION _bloom_typanalyze(internal) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_typanalyze(internal) IS 'what ANALYZE does with a column of filters, of both types';
+
 CREATE TYPE bloom (
 	INPUT = _bloom_in,
 	OUTPUT = _bloom_out,
 	RECEIVE = _bloom_recv,
 	SEND = _bloom_send,
+	ANALYZE = _bloom_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
 	STORAGE = external
@@ -116,6 +121,10 @@ CREATE FUNCTION _bloom_sel(internal, oid, internal, int) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_sel(internal, oid, internal, int) IS 'restriction selectivity of tests for a key';
 
+CREATE FUNCTION _bloom_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_joinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of tests for a key';
+
 CREATE FUNCTION _bloom_contains_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_contains_support(internal) IS 'planner support function of tests for a key';
@@ -144,13 +153,13 @@ COMMENT ON FUNCTION bloom_missing(bloom, anycompatiblearray) IS 'the elements th
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
-	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR @> (bloom, anycompatible) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anycompatible, RIGHTARG = bloom, FUNCTION = _bloom_contained,
-	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the filter; false is certain';
 
@@ -330,9 +339,9 @@ COMMENT ON FUNCTION _bloom_agg_fit_final(internal) IS 'final function of bloom_a
 
 -- bloom_agg: in four forms, each for any type of key, with an internal state,
 -- and again for each of the commonest types, with a state of type bloom and a
--- combine function, which is what parallel plans and distributed engines ask
--- for.  They are written out, since a loop would call functions by names that
--- somebody else's schema could capture.
+-- combine function, which distributed engines and parallel plans require.  They
+-- are written out, since a loop would call functions by names that another schema
+-- could capture.
 
 -- sized by the keys, at a rate of 0.01: bloom_agg(key)
 
@@ -943,14 +952,20 @@ COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity to give e
 --							WINDOW FUNCTION
 -- ----------------------------------------------------------------
 
+CREATE FUNCTION _bloom_seen_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_seen_support(internal) IS 'planner support function of bloom_seen';
+
 -- not STRICT, which no window function is; a null key was never seen
 
 CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, except for keys with equal 64-bit hashes; takes 11 to 32 bytes for each key; fewer than 67108864 distinct keys';
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 20
+	SUPPORT _bloom_seen_support;
+COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is, and half as much again while it grows; fewer than 67108864 distinct keys';
 
 CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10;
+	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10
+	SUPPORT _bloom_seen_support;
 COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? true for every repeated key, and for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys';
 
 -- ----------------------------------------------------------------
@@ -969,7 +984,7 @@ COMMENT ON FUNCTION _bloom_distinct_support(internal) IS 'planner support functi
 CREATE FUNCTION bloom_distinct(key anycompatible) RETURNS SETOF anycompatible
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 20 ROWS 1
 	SUPPORT _bloom_distinct_support;
-COMMENT ON FUNCTION bloom_distinct(anycompatible) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; exact, except for keys with equal 64-bit hashes; takes 11 to 32 bytes for each key; fewer than 67108864 distinct keys; error 0A000 where the result could depend on the plan';
+COMMENT ON FUNCTION bloom_distinct(anycompatible) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is, and half as much again while it grows; fewer than 67108864 distinct keys; error 0A000 where the result could depend on the plan';
 
 CREATE FUNCTION bloom_distinct(key anycompatible, capacity float8, fp_prob float8) RETURNS SETOF anycompatible
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10 ROWS 1
@@ -1094,6 +1109,7 @@ CREATE TYPE counting_bloom (
 	OUTPUT = _counting_bloom_out,
 	RECEIVE = _counting_bloom_recv,
 	SEND = _counting_bloom_send,
+	ANALYZE = _bloom_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
 	STORAGE = external
@@ -1190,13 +1206,13 @@ COMMENT ON FUNCTION counting_bloom_count(counting_bloom, anycompatible) IS 'how 
 
 CREATE OPERATOR @> (
 	LEFTARG = counting_bloom, RIGHTARG = anycompatible, FUNCTION = counting_bloom_contains,
-	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = <@, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR @> (counting_bloom, anycompatible) IS 'possibly contains the key; false is certain';
 
 CREATE OPERATOR <@ (
 	LEFTARG = anycompatible, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_contained,
-	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = pg_catalog.positionjoinsel
+	COMMUTATOR = @>, RESTRICT = _bloom_sel, JOIN = _bloom_joinsel
 );
 COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained in the filter; false is certain';
 

@@ -375,7 +375,7 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 
 	if (keys.nkeys == 0)
 		PG_RETURN_BLOOM_P(filter);
-	if (use == BLOOM_TO_TEST)
+	if (use == BLOOM_TO_FIND)
 		PG_RETURN_BLOOM_P(BloomCountingRemove(filter, keys.hashes, keys.nkeys));
 	if (BloomIsCounting(filter))
 		list = BloomCountHashes(keys.hashes, keys.nkeys);
@@ -419,7 +419,7 @@ PG_FUNCTION_INFO_V1(counting_bloom_remove);
 Datum
 counting_bloom_remove(PG_FUNCTION_ARGS)
 {
-	return ChangeFilter(fcinfo, false, BLOOM_TO_TEST);
+	return ChangeFilter(fcinfo, false, BLOOM_TO_FIND);
 }
 
 /*
@@ -430,7 +430,7 @@ PG_FUNCTION_INFO_V1(counting_bloom_remove_all);
 Datum
 counting_bloom_remove_all(PG_FUNCTION_ARGS)
 {
-	return ChangeFilter(fcinfo, true, BLOOM_TO_TEST);
+	return ChangeFilter(fcinfo, true, BLOOM_TO_FIND);
 }
 
 /* ----------------------------------------------------------------
@@ -542,11 +542,14 @@ BeginArrayProbe(FunctionCallInfo fcinfo, BloomProbe *probe)
 {
 	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	BloomArrayKeys keys;
 
-	BloomProbeBegin(probe, PG_GETARG_DATUM(0),
-					ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
-					&site->probes, fcinfo->flinfo->fn_mcxt);
-	return BloomHashArrayArg(fcinfo, probe->header, BLOOM_TO_TEST);
+	BloomProbeOpen(probe, PG_GETARG_DATUM(0),
+				   ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
+				   &site->probes, fcinfo->flinfo->fn_mcxt);
+	keys = BloomHashArrayArg(fcinfo, probe->header, BLOOM_TO_FIND);
+	BloomProbeBegin(probe);
+	return keys;
 }
 
 /*
@@ -556,7 +559,7 @@ BeginArrayProbe(FunctionCallInfo fcinfo, BloomProbe *probe)
  * result is null.
  */
 static Datum
-TestArray(FunctionCallInfo fcinfo, bool decisive)
+TestElements(FunctionCallInfo fcinfo, bool decisive)
 {
 	BloomProbe	probe;
 	BloomArrayKeys keys = BeginArrayProbe(fcinfo, &probe);
@@ -583,7 +586,7 @@ PG_FUNCTION_INFO_V1(bloom_contains_all);
 Datum
 bloom_contains_all(PG_FUNCTION_ARGS)
 {
-	return TestArray(fcinfo, false);
+	return TestElements(fcinfo, false);
 }
 
 /*
@@ -594,7 +597,7 @@ PG_FUNCTION_INFO_V1(bloom_contains_any);
 Datum
 bloom_contains_any(PG_FUNCTION_ARGS)
 {
-	return TestArray(fcinfo, true);
+	return TestElements(fcinfo, true);
 }
 
 /*
@@ -629,7 +632,7 @@ counting_bloom_count(PG_FUNCTION_ARGS)
 	const Bloom *filter = PG_GETARG_BLOOM_P(0);
 	BloomHasher *hasher = &BloomGetCallSite(fcinfo, 1, false)->hasher;
 	uint64		hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter,
-									BLOOM_TO_TEST);
+									BLOOM_TO_FIND);
 
 	PG_RETURN_INT32(hash == 0 ? 0 : (int32) BloomCountOfKey(filter, hash));
 }
@@ -732,13 +735,16 @@ counting_bloom_difference(PG_FUNCTION_ARGS)
 /*
  * _bloom_eq
  *		Are both filters the same?  (bloom = bloom)
+ *
+ * It compares bytes, and so does not ask what they are: ANALYZE, which must not
+ * fail, compares whatever a table has.
  */
 PG_FUNCTION_INFO_V1(_bloom_eq);
 Datum
 _bloom_eq(PG_FUNCTION_ARGS)
 {
-	Bloom	   *a = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
-	Bloom	   *b = unconstify(Bloom *, PG_GETARG_BLOOM_P(1));
+	struct varlena *a = PG_GETARG_VARLENA_P(0);
+	struct varlena *b = PG_GETARG_VARLENA_P(1);
 	bool		equal = VARSIZE(a) == VARSIZE(b) &&
 	memcmp(a, b, VARSIZE(a)) == 0;
 
@@ -765,7 +771,7 @@ _bloom_ne(PG_FUNCTION_ARGS)
 static uint64
 HashOfArg(FunctionCallInfo fcinfo, uint64 seed)
 {
-	Bloom	   *filter = unconstify(Bloom *, PG_GETARG_BLOOM_P(0));
+	struct varlena *filter = PG_GETARG_VARLENA_P(0);
 	uint64		hash = BloomHashBytes(VARDATA(filter),
 									  VARSIZE(filter) - VARHDRSZ, seed);
 

@@ -86,16 +86,23 @@ CREATE FUNCTION bench_filter(name text) RETURNS bloom
 	SELECT f.filter FROM bench_filters AS f WHERE f.name = bench_filter.name
 $$;
 
--- The planner's estimate of a query's rows, divided by their number.
-CREATE FUNCTION bench_estimate(query text) RETURNS float8
+-- The rows that the planner expects of a query; the same, divided by their number.
+CREATE FUNCTION bench_expected(query text) RETURNS float8
 	LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
-	actual float8;
 BEGIN
 	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END
+$$;
+CREATE FUNCTION bench_estimate(query text) RETURNS float8
+	LANGUAGE plpgsql AS $$
+DECLARE
+	actual float8;
+BEGIN
 	EXECUTE format('SELECT count(*) FROM (%s) AS q', query) INTO actual;
-	RETURN (plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8 / actual;
+	RETURN bench_expected(query) / actual;
 END
 $$;
 
@@ -190,5 +197,56 @@ BEGIN
 		 generate_series(1, number / 100) AS i;
 	INSERT INTO many_inline SELECT * FROM many;
 	PERFORM bench_settle('many'), bench_settle('many_inline');
+END
+$$;
+
+-- Files, each with its own keys: the tables fine, a filter for each in line;
+-- coarse, one for a thousand of them; top, one for 32,000; and packed, their
+-- pairs, in 2^bits buckets for each group of 65,536 files.
+CREATE FUNCTION bench_file_key(file bigint, i bigint) RETURNS bigint
+	LANGUAGE sql IMMUTABLE AS $$ SELECT hashint8extended(file * 1000000 + i, 42) $$;
+
+CREATE FUNCTION bench_fine(files bigint, keys bigint) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS fine;
+	CREATE UNLOGGED TABLE fine (file int PRIMARY KEY, keys bloom) WITH (toast_tuple_target = 8160);
+	INSERT INTO fine
+	SELECT file, f
+	FROM generate_series(0, files - 1) AS file,
+		 LATERAL (SELECT bloom_agg(bench_file_key(file, i), bench_fine.keys, 0.0001) AS f FROM generate_series(1, bench_fine.keys) AS i) AS s;
+END
+$$;
+
+CREATE FUNCTION bench_coarse(name text, files bigint, keys bigint, each bigint) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('DROP TABLE IF EXISTS %I', name);
+	EXECUTE format('CREATE UNLOGGED TABLE %I (first int, last int, keys bloom)', name);
+	EXECUTE format('INSERT INTO %I
+		SELECT first, first + $3 - 1, f
+		FROM generate_series(0, $1 - 1, $3) AS first,
+			 LATERAL (SELECT bloom_agg(bench_file_key(file, i), $2 * $3, 0.01) AS f
+					  FROM generate_series(first, least(first + $3, $1) - 1) AS file, generate_series(1, $2) AS i) AS s', name)
+	USING files, keys, each;
+END
+$$;
+
+CREATE FUNCTION bench_packed(files bigint, keys bigint, bits int) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS packed;
+	CREATE UNLOGGED TABLE packed (bucket int, grp int, codes int[]) WITH (toast_tuple_target = 8160);
+	ALTER TABLE packed ALTER codes SET STORAGE main;
+	INSERT INTO packed
+	SELECT bucket, g, c
+	FROM generate_series(0, (files - 1) / 65536) AS g,
+		 LATERAL (SELECT (hash >> 64 - bits) & (1 << bits) - 1 AS bucket,
+						 array_agg((((hash >> 49 - bits) & 32767)::int << 16) | (file & 65535)::int) AS c
+				  FROM (SELECT file, bloom_hash(bench_file_key(file, i)) AS hash
+						FROM generate_series(g * 65536, least((g + 1) * 65536, files) - 1) AS file, generate_series(1, keys) AS i
+						OFFSET 0) AS k
+				  GROUP BY 1) AS s;
+	ALTER TABLE packed ADD PRIMARY KEY (bucket, grp);
 END
 $$;

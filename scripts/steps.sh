@@ -12,6 +12,7 @@ passed=0
 failed=0
 reached_end=no
 table=()                # one line per step, for the end
+skipped=()              # what was not tested, and why
 kept=''                 # folder of the logs of what failed
 exec 8>&1               # where the script prints, also while a step is running
 
@@ -40,6 +41,26 @@ step() {
         show_failure "$log"
         keep_logs "$log"
     fi
+    [ "$counter" != count_tap ] || skip_of_tap "$text" "$log"
+}
+
+# skip WHAT REASON: it is not tested here; the end of the output says so again.
+skip() {
+    skipped+=("$1: $2")
+    say "skip  $1: $2"
+}
+
+# skip_of_tap TEXT LOG: the tests that a step has skipped, by their reasons; prove says in which file.
+skip_of_tap() {
+    local what reason
+    while IFS=$'\t' read -r what reason; do
+        skip "$what" "$reason"
+    done < <(awk -v text="$1" '
+        /^[^ ]+\.pl \.+/ { text = $1; gsub(/^.*\/|\.pl$/, "", text) }
+        /^(ok [0-9]+|1\.\.0) .*# *(SKIP|skip) / {
+            sub(/^.*# *(SKIP|skip) +/, "")
+            if (!seen[text, $0]++) print text "\t" $0
+        }' "$2")
 }
 
 # keep_logs LOG...: copy them, and those of servers, to where they outlive the workshop.
@@ -85,12 +106,13 @@ count_regress() {
          END { print passed + 0, failed + 0 }' "$1"
 }
 
-# all_ran LOG DIR SUFFIX: a test file that no list names is a failure: it would rot.
+# all_ran LOG DIR SUFFIX [PREFIX]: a test file that the log does not name is a failure: it would rot.
+# The log names it alone, or with a prefix: the name of a TAP test is a common word.
 all_ran() {
     local file name
     for file in "$work/src/$2"/*"$3"; do
         name=$(basename "$file" "$3")
-        if [ -e "$file" ] && ! grep -qw -- "$name" "$work/log/$1"; then
+        if [ -e "$file" ] && ! grep -qwF -- "${4:-}$name" "$work/log/$1"; then
             say "FAIL  $2/$name$3 was not run"
             failed=$((failed + 1))
         fi
@@ -102,6 +124,11 @@ verdict() {
     say
     say "$(printf '%s\n' "${table[@]}")"
     say
+    if [ "${#skipped[@]}" -gt 0 ]; then
+        say "Not tested here:"
+        printf '      %s\n' "${skipped[@]}"
+        say
+    fi
     reached_end=yes
     if [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]; then
         say "All tests passed, in $SECONDS seconds."

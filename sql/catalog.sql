@@ -8,7 +8,7 @@ FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND extname = 'bloomtype';
 
 -- What there is.
-SELECT classid::regclass AS catalog, count(*) > 0 AS some FROM ours GROUP BY classid ORDER BY classid::regclass::text COLLATE "C";
+SELECT classid::regclass AS catalog FROM ours GROUP BY classid ORDER BY classid::regclass::text COLLATE "C";
 
 -- Everything has a comment, but what belongs to something that has one.
 SELECT object AS without_comment
@@ -119,7 +119,7 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- What is not for people begins with an underscore, and nothing else does, but
 -- what only an operator needs.
 WITH internal AS (
-	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend])::oid AS oid FROM pg_type WHERE typname IN ('bloom', 'counting_bloom')
+	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typanalyze])::oid AS oid FROM pg_type WHERE typname IN ('bloom', 'counting_bloom')
 	UNION
 	SELECT castfunc FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
 	UNION
@@ -132,11 +132,7 @@ WITH internal AS (
 	UNION
 	SELECT prosupport FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	UNION
-	-- what the planner puts in the place of another
-	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
-		 JOIN pg_proc AS o ON '_' || o.proname = p.proname AND o.pronamespace = p.pronamespace
-			 AND o.prosupport = p.prosupport AND o.pronargs = p.pronargs - 1
-	UNION						-- in a column's default, in the table of a set
+	-- in a column's default, in the table of a set
 	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 	WHERE proname = '_bloom_set_room'
 )

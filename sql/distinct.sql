@@ -174,6 +174,7 @@ SELECT pg_get_viewdef('distinct_clicks') ~ 'SELECT bloom_distinct\(' AS dumped_a
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT bloom_distinct(id) FROM clicks WHERE ad = 1;
 SELECT rows_and_keys('SELECT bloom_distinct(id) AS k FROM clicks') AS parallel;
 RESET parallel_setup_cost;

@@ -1,5 +1,6 @@
 --
--- 10,000 mutations of valid bytes: each is an error, or a filter like any other
+-- Random changes of valid bytes of both types, 10,000 each: each is an error, or
+-- a filter like any other
 --
 
 -- A generator of its own, so that each run sees the same mutations.
@@ -35,105 +36,142 @@ BEGIN
 		-- a part repeated at another place
 		WHEN 8 THEN
 			RETURN overlay(bytes PLACING substr(bytes, 1 + r2 % size, 8) FROM 1 + r3 % size);
-		-- a bit of the content flipped and the count corrected: must be accepted
-		-- in bits form
+		-- of bits, one flipped and the count corrected; of counters, two in use set to
+		-- other numbers; of keys, another seed
 		WHEN 9 THEN
 			IF get_byte(bytes, 1) = 2 THEN
 				r3 := 352 + r3 % ((size - 44) * 8);
 				RETURN set_bit(set_byte(bytes, 36, get_byte(bytes, 36) + 1 - 2 * get_bit(bytes, r3)),
 							   r3, 1 - get_bit(bytes, r3));
+			ELSIF get_byte(bytes, 1) = 18 THEN
+				r3 := 44 + r3 % (size - 44);
+				RETURN set_byte(bytes, r3, CASE WHEN get_byte(bytes, r3) % 16 > 0 THEN 1 + r2 % 15 ELSE 0 END +
+										   CASE WHEN get_byte(bytes, r3) / 16 > 0 THEN 16 * (1 + r2 / 256 % 15) ELSE 0 END);
 			END IF;
-			-- or, in keys form, another seed
 			RETURN overlay(bytes PLACING substr(random, 9, 8) FROM 13);
 	END CASE;
 END
 $$;
 
--- Each function that takes a filter, on one that came out of the decoder.
-CREATE FUNCTION pg_temp.inconsistency(filter bloom, bytes bytea) RETURNS text LANGUAGE plpgsql AS
+-- What is wrong with a filter that came out of the decoder, by the functions
+-- that take one.
+CREATE FUNCTION pg_temp.inconsistency(filter bloom) RETURNS text LANGUAGE plpgsql AS
 $$
 DECLARE
 	info record;
 BEGIN
-	IF filter::bytea <> bytes THEN RETURN 'other bytes'; END IF;
-	IF filter::text::bloom <> filter THEN RETURN 'text'; END IF;
-	IF _bloom_hash(filter) <> _bloom_hash(bytes::bloom) THEN RETURN 'hash'; END IF;
-	IF NOT bloom_superset(filter, filter) THEN RETURN 'subset'; END IF;
-	IF (filter | filter) <> filter THEN RETURN 'union'; END IF;
-	IF (filter & filter) <> filter THEN RETURN 'intersection'; END IF;
 	SELECT * INTO info FROM bloom_info(filter);
-	IF NOT (info.fill BETWEEN 0 AND 1 AND info.fp_prob_now BETWEEN 0 AND 1) THEN
-		RETURN 'rates';
+	IF info.key_type IS NULL AND info.bits > 0 OR info.key_type = 'bigint' THEN
+		PERFORM filter @> 1, bloom_contains_any(filter, '{1,2,3}'::int[]);
+		IF NOT bloom_add(filter, 7) @> 7 OR NOT bloom_superset(bloom_add(filter, 7), filter) THEN
+			RETURN 'add';
+		ELSIF NOT bloom_superset((SELECT bloom_agg(i, filter) FROM generate_series(1, 30) AS i), filter) THEN
+			RETURN 'agg';
+		END IF;
 	END IF;
-	IF info.keys < 0 OR bloom_cardinality(filter) <> info.keys OR info.keys <> bloom_union_cardinality(filter, filter) THEN
-		RETURN 'keys';
-	END IF;
-	IF bloom_is_empty(filter) <> (info.fill = 0) THEN RETURN 'empty'; END IF;
-	IF bloom_jaccard(filter, filter) <> 1 THEN RETURN 'jaccard'; END IF;
 	IF (SELECT bloom_union_agg(f) FROM unnest(ARRAY[filter, filter]) AS f) <> filter THEN
 		RETURN 'union_agg';
 	END IF;
 	PERFORM bloom_fit(filter, 0.01);
-	IF info.key_type IS NULL AND info.bits > 0 OR info.key_type = 'bigint' THEN
-		IF NOT bloom_add(filter, 7) @> 7 OR NOT bloom_superset(bloom_add(filter, 7), filter) THEN
+	RETURN CASE
+		WHEN filter::text::bloom <> filter THEN 'text'
+		WHEN _bloom_hash(filter) <> _bloom_hash(filter::text::bloom) THEN 'hash'
+		WHEN NOT bloom_superset(filter, filter) THEN 'subset'
+		WHEN (filter | filter) <> filter THEN 'union'
+		WHEN (filter & filter) <> filter THEN 'intersection'
+		WHEN NOT (info.fill BETWEEN 0 AND 1 AND info.fp_prob_now BETWEEN 0 AND 1) THEN 'rates'
+		WHEN info.keys < 0 OR bloom_cardinality(filter) <> info.keys OR info.keys <> bloom_union_cardinality(filter, filter) THEN 'keys'
+		WHEN bloom_is_empty(filter) <> (info.fill = 0) THEN 'empty'
+		WHEN bloom_jaccard(filter, filter) <> 1 THEN 'jaccard' END;
+END
+$$;
+CREATE FUNCTION pg_temp.inconsistency(filter counting_bloom) RETURNS text LANGUAGE plpgsql AS
+$$
+DECLARE
+	info record;
+	sum counting_bloom := filter + filter;
+BEGIN
+	SELECT * INTO info FROM counting_bloom_info(filter);
+	IF info.key_type IS NULL AND info.counters > 0 OR info.key_type = 'bigint' THEN
+		PERFORM counting_bloom_remove(filter, 7);
+		IF NOT counting_bloom_add(filter, 7) @> 7 OR
+			counting_bloom_count(counting_bloom_add(filter, 7), 7) <> least(counting_bloom_count(filter, 7) + 1, 15) THEN
 			RETURN 'add';
 		END IF;
-		IF NOT bloom_superset((SELECT bloom_agg(i, filter) FROM generate_series(1, 30) AS i), filter) THEN
-			RETURN 'agg';
-		END IF;
-		PERFORM filter @> 1, bloom_contains_any(filter, '{1,2,3}'::int[]);
 	END IF;
-	RETURN NULL;
+	IF (SELECT counting_bloom_sum_agg(f) FROM unnest(ARRAY[filter, filter]) AS f) <> sum THEN
+		RETURN 'sum_agg';
+	END IF;
+	RETURN CASE
+		WHEN filter::text::counting_bloom <> filter THEN 'text'
+		WHEN _counting_bloom_hash(filter) <> _counting_bloom_hash(filter::text::counting_bloom) THEN 'hash'
+		WHEN counting_bloom_cardinality(filter) <> info.keys THEN 'keys'
+		WHEN (counting_bloom_info(sum)).counters_full = 0 AND sum - filter <> filter THEN 'difference'
+		ELSE pg_temp.inconsistency(filter::bloom) END;
 END
 $$;
 
--- What became of a mutation: an SQLSTATE, or accepted.
-CREATE FUNCTION pg_temp.outcome(bytes bytea, by_text boolean) RETURNS text LANGUAGE plpgsql AS
+-- What became of changed bytes: an SQLSTATE, or accepted.
+CREATE FUNCTION pg_temp.outcome(type regtype, bytes bytea, by_text boolean) RETURNS text LANGUAGE plpgsql AS
 $$
 DECLARE
-	filter bloom;
+	plain bloom;
+	counting counting_bloom;
 BEGIN
 	BEGIN
-		IF by_text THEN
-			filter := encode(bytes, 'base64')::bloom;
+		IF type = 'bloom'::regtype THEN
+			plain := CASE WHEN by_text THEN encode(bytes, 'base64')::bloom ELSE bytes::bloom END;
 		ELSE
-			filter := bytes::bloom;
+			counting := CASE WHEN by_text THEN encode(bytes, 'base64')::counting_bloom ELSE bytes::counting_bloom END;
 		END IF;
 	EXCEPTION WHEN OTHERS THEN
 		RETURN SQLSTATE;
 	END;
-	RETURN 'accepted' || coalesce(', but inconsistent: ' || pg_temp.inconsistency(filter, bytes), '');
+	IF coalesce(plain::bytea, counting::bytea) <> bytes THEN
+		RETURN 'other bytes';
+	END IF;
+	RETURN coalesce(CASE WHEN plain IS NULL THEN pg_temp.inconsistency(counting) ELSE pg_temp.inconsistency(plain) END, 'accepted');
 END
 $$;
 
-CREATE TEMPORARY TABLE originals (i int, bytes bytea);
+CREATE TEMPORARY TABLE originals (type regtype, i int, bytes bytea);
 INSERT INTO originals
-SELECT 0, bloom_agg(i)::bytea FROM generate_series(1, 0) AS i
-UNION ALL SELECT 1, bloom_empty(10)::bytea
-UNION ALL SELECT 2, bloom_agg(i, 1000, 0.01)::bytea FROM generate_series(1, 10) AS i
-UNION ALL SELECT 3, bloom_agg(i, 20, 0.001)::bytea FROM generate_series(1, 20) AS i
-UNION ALL SELECT 4, bloom_add(bloom_shape(64, 64, -1), 1)::bytea
-UNION ALL SELECT 5, bloom_agg(i::text)::bytea FROM generate_series(1, 100) AS i
-UNION ALL SELECT 6, bloom_agg(i, bloom_shape(192, 3))::bytea FROM generate_series(1, 2) AS i;
+SELECT 'bloom', i, (ARRAY[
+	(SELECT bloom_agg(i) FROM generate_series(1, 0) AS i),
+	bloom_empty(10),
+	(SELECT bloom_agg(i, 1000, 0.01) FROM generate_series(1, 10) AS i),
+	(SELECT bloom_agg(i, 20, 0.001) FROM generate_series(1, 20) AS i),
+	bloom_add(bloom_shape(64, 64, -1), 1),
+	(SELECT bloom_agg(i::text) FROM generate_series(1, 100) AS i),
+	(SELECT bloom_agg(i, bloom_shape(192, 3)) FROM generate_series(1, 2) AS i),
+	bloom_add(bloom_empty(30), (1, 'a'))])[1 + i]::bytea
+FROM generate_series(0, 7) AS i;
+INSERT INTO originals
+SELECT 'counting_bloom', i, (ARRAY[
+	counting_bloom_empty(10),
+	counting_bloom_add_all(counting_bloom_empty(100), '{1,2,3,4,5,6,7,8,9,10,10}'::int[]),
+	counting_bloom_add_all(counting_bloom_empty(20), ARRAY(SELECT generate_series(1, 20))),
+	counting_bloom_add(counting_bloom_empty(30), (1, 'a')),
+	counting_bloom_add_all(counting_bloom_empty(6), array_fill(1, '{15}'))])[1 + i]::bytea
+FROM generate_series(0, 4) AS i;
 
 -- Half of the mutations take the way by bytea, half that by text; each has
 -- the error of its way, or is accepted and consistent.
 SET client_min_messages = error;	-- many are fuller than they say
 CREATE TEMPORARY TABLE outcomes AS
-SELECT n, n % 2 = 0 AS by_text, mutation.bytes,
-	   pg_temp.outcome(mutation.bytes, n % 2 = 0) AS outcome
-FROM generate_series(1, 10000) AS n
-	 JOIN originals AS o ON o.i = n / 2 % 7,
+SELECT type, n, n % 2 = 0 AS by_text, mutation.bytes, pg_temp.outcome(type, mutation.bytes, n % 2 = 0) AS outcome
+FROM (SELECT *, count(*) OVER (PARTITION BY type) AS many FROM originals) AS o
+	 JOIN generate_series(1, 10000) AS n ON o.i = n / 2 % many,
 	 LATERAL (SELECT pg_temp.mutation(o.bytes, n) AS bytes OFFSET 0) AS mutation;
 RESET client_min_messages;
 
-SELECT n, by_text, outcome, encode(bytes, 'hex') AS unexpected
+SELECT type, n, by_text, outcome, encode(bytes, 'hex') AS unexpected
 FROM outcomes
 WHERE outcome NOT IN ('accepted', CASE WHEN by_text THEN '22P02' ELSE '22P03' END)
-ORDER BY n;
-
-SELECT count(*) AS mutations,
+ORDER BY type, n;
+SELECT type, count(*) AS mutations,
 	   count(*) FILTER (WHERE outcome = '22P03') > 2500 AS refused_as_binary,
 	   count(*) FILTER (WHERE outcome = '22P02') > 2500 AS refused_as_text,
 	   count(*) FILTER (WHERE outcome = 'accepted') > 1000 AS accepted
-FROM outcomes;
+FROM outcomes
+GROUP BY type ORDER BY type;

@@ -94,3 +94,64 @@ RESET work_mem;
 
 DROP TABLE filters, crowd, many, many_parts;
 DROP FUNCTION the_filter, test_filter, one_off;
+
+--
+-- A hash function of a key's type probes so many other filters that the one
+-- under test is forgotten meanwhile, and its memory used again
+--
+SET client_min_messages = warning;
+CREATE TYPE regress_key;
+CREATE FUNCTION key_in(cstring) RETURNS regress_key LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION key_out(regress_key) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE regress_key (INPUT = key_in, OUTPUT = key_out, LIKE = int);
+CREATE CAST (int AS regress_key) WITHOUT FUNCTION;
+CREATE FUNCTION key_eq(regress_key, regress_key) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE FUNCTION key_hash(regress_key) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
+CREATE FUNCTION key_hash_alone(regress_key, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'hashint4extended';
+CREATE FUNCTION key_hash(regress_key, bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	other record;
+	found boolean;
+BEGIN
+	IF current_setting('regress.probe', true) = 'on' THEN
+		FOR other IN SELECT f FROM others LOOP
+			found := other.f @> 1;
+		END LOOP;
+	END IF;
+	RETURN key_hash_alone($1, $2);
+END
+$$;
+CREATE OPERATOR === (LEFTARG = regress_key, RIGHTARG = regress_key, FUNCTION = key_eq, HASHES);
+CREATE OPERATOR CLASS key_ops DEFAULT FOR TYPE regress_key USING hash AS OPERATOR 1 ===, FUNCTION 1 key_hash(regress_key), FUNCTION 2 key_hash(regress_key, bigint);
+RESET client_min_messages;
+CREATE TABLE others AS
+SELECT n, bloom_agg(n * 10000 + i, 4000, 0.01) AS f FROM generate_series(1, 300) AS n, generate_series(1, 1000) AS i GROUP BY n;
+CREATE TABLE own AS
+SELECT bloom_agg(i::regress_key, 4000, 0.01) AS f, bloom_agg((i, i::regress_key), 4000, 0.01) AS pairs FROM generate_series(1, 1000) AS i;
+CREATE FUNCTION denied(OUT single int, OUT all_of_two int, OUT any_of_two int, OUT missing int, OUT pair int)
+LANGUAGE plpgsql AS $$
+DECLARE
+	own record;
+	two regress_key[];
+BEGIN
+	SELECT * INTO own FROM own;
+	single := 0; all_of_two := 0; any_of_two := 0; missing := 0; pair := 0;
+	FOR i IN 1 .. 10 LOOP
+		two := ARRAY[i::regress_key, (i + 1)::regress_key];
+		single := single + (NOT own.f @> i::regress_key)::int;
+		all_of_two := all_of_two + (NOT bloom_contains_all(own.f, two))::int;
+		any_of_two := any_of_two + (NOT bloom_contains_any(own.f, two))::int;
+		missing := missing + cardinality(bloom_missing(own.f, two));
+		pair := pair + (NOT own.pairs @> (i, i::regress_key))::int;
+	END LOOP;
+END
+$$;
+SELECT * FROM denied();
+SET regress.probe = on;
+SELECT * FROM denied();
+RESET regress.probe;
+DROP TABLE others, own;
+DROP FUNCTION denied();
+SET client_min_messages = warning;
+DROP TYPE regress_key CASCADE;
+RESET client_min_messages;

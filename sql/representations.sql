@@ -87,6 +87,11 @@ FROM unnest('{4000,12000,16000,31000,64000}'::int[]) AS n,
 	 LATERAL (SELECT f, bloom_fit(f, 0.01) AS fitted
 			  FROM (SELECT bloom_agg(i, bloom_shape(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s
 			  OFFSET 0) AS s;
+-- the rate that a fold has decides, not the one that was expected
+SELECT count(*) AS filters, count(*) FILTER (WHERE i.bits < 64 * 360) AS folded, count(*) FILTER (WHERE i.fp_prob_now > 0.01) AS above
+FROM generate_series(360, 1155, 5) AS n,
+	 LATERAL (SELECT bloom_agg(k, bloom_shape(64 * 360, 7)) AS f FROM generate_series(1, n) AS k OFFSET 0) AS s,
+	 bloom_info(bloom_fit(f, 0.01)) AS i;
 -- a filter folded has the bits of its keys in the smaller shape
 SELECT (bloom_info(bloom_fit(f, 0.01))).bits, substring(bloom_fit(f, 0.01)::bytea FROM 45) = substring(g::bytea FROM 45) AS same_as_built_small
 FROM (SELECT bloom_agg(i, bloom_shape(64 * 1024, 7)) AS f, bloom_agg(i, bloom_shape(64 * 256, 7)) AS g FROM generate_series(1, 1500) AS i) AS s;

@@ -52,6 +52,32 @@ FROM (SELECT bloom_seen(id) OVER (ORDER BY row) AS a,
 			 bloom_seen(id) OVER (ORDER BY row RANGE UNBOUNDED PRECEDING EXCLUDE CURRENT ROW) AS c
 	  FROM clicks WHERE row <= 10000) AS s;
 
+-- so from PostgreSQL 16 on, the planner gives it the frame of row_number(), and
+-- one node computes both; 18 shows the frame
+CREATE FUNCTION pg_temp.plan_of(query text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	plan text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		plan := plan || line || ' ';
+	END LOOP;
+	RETURN plan;
+END
+$$;
+SELECT cardinality(string_to_array(plan, 'WindowAgg')) - 1 = CASE WHEN server >= 160000 THEN 1 ELSE 2 END AS one_node,
+	   (plan LIKE '%(ORDER BY "row" ROWS UNBOUNDED PRECEDING)%') = (server >= 180000) AS frame_shown
+FROM CAST(current_setting('server_version_num') AS int) AS server,
+	 pg_temp.plan_of('SELECT bloom_seen(id) OVER (ORDER BY row) AS a, bloom_seen(id, 10, 0.01) OVER (ORDER BY row) AS b,
+							 row_number() OVER (ORDER BY row ROWS UNBOUNDED PRECEDING) FROM clicks') AS plan;
+SELECT bool_and(a = (n > 1) AND b = (n > 1)) AS all_agree
+FROM (SELECT bloom_seen(id) OVER (PARTITION BY ad ORDER BY ts, row) AS a,
+			 bloom_seen(id) OVER (PARTITION BY ad ORDER BY ts, row ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING EXCLUDE TIES) AS b,
+			 row_number() OVER (PARTITION BY ad, id ORDER BY ts, row) AS n,
+			 rank() OVER (PARTITION BY ad ORDER BY ts, row) AS r
+	  FROM clicks) AS s;
+
 -- each run of a subquery starts anew
 SELECT r, seen
 FROM generate_series(1, 2) AS r,
@@ -93,6 +119,22 @@ FROM (SELECT bloom_seen(id, 1000, 0.01) OVER (PARTITION BY ad ORDER BY ts, row) 
 SELECT count(*) FILTER (WHERE NOT seen) AS first_ones
 FROM (SELECT bloom_seen(i, 1000, 1e-9) OVER () AS seen
 	  FROM generate_series(1, 1000) AS i) AS s;
+
+-- two calls with rates of their own, and a rate that changes with the partition:
+-- each filter has the shape of its rate.  The keys that are lost are those that
+-- a call alone loses.
+CREATE TEMP TABLE rates AS
+SELECT row, id, row % 3 AS part, (ARRAY[0.3, 0.01, 0.2])[row % 3 + 1] AS rate FROM clicks WHERE row <= 3000;
+SELECT count(*) FILTER (WHERE both_a <> alone_a OR both_b <> alone_b OR changing <> alone_changing) AS differences,
+	   count(*) FILTER (WHERE changing AND part = 0) > count(*) FILTER (WHERE changing AND part = 1) AS lost_by_rate
+FROM (SELECT row, part, bloom_seen(id, 1000, 0.3) OVER w AS both_a, bloom_seen(id, 1000, 0.01) OVER w AS both_b,
+			 bloom_seen(id, 1000, rate) OVER w AS changing
+	  FROM rates WINDOW w AS (PARTITION BY part ORDER BY row)) AS together
+JOIN (SELECT row, bloom_seen(id, 1000, 0.3) OVER (PARTITION BY part ORDER BY row) AS alone_a FROM rates) AS a USING (row)
+JOIN (SELECT row, bloom_seen(id, 1000, 0.01) OVER (PARTITION BY part ORDER BY row) AS alone_b FROM rates) AS b USING (row)
+JOIN (SELECT row, bloom_seen(id, 1000, 0.3) OVER (ORDER BY row) AS alone_changing FROM rates WHERE part = 0
+	  UNION ALL SELECT row, bloom_seen(id, 1000, 0.01) OVER (ORDER BY row) FROM rates WHERE part = 1
+	  UNION ALL SELECT row, bloom_seen(id, 1000, 0.2) OVER (ORDER BY row) FROM rates WHERE part = 2) AS c USING (row);
 
 -- many partitions of a large capacity cost no more than they hold
 SELECT count(*) FILTER (WHERE NOT seen) AS first_ones

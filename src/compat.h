@@ -42,6 +42,23 @@ extern PGDLLEXPORT void _PG_init(void);
 #define pull_varnos(root, node)	pull_varnos(node)
 #endif
 
+/* PostgreSQL 14 says whether an estimate is a default; until then, none is */
+#if PG_VERSION_NUM < 140000
+#include "utils/selfuncs.h"
+typedef struct EstimationInfo
+{
+	uint32		flags;
+} EstimationInfo;
+#define SELFLAG_USED_DEFAULT	1
+#define estimate_num_groups(root, exprs, rows, pgset, info) \
+	((void) (info), estimate_num_groups(root, exprs, rows, pgset))
+#endif
+
+/* Outer joins are relations of a query since PostgreSQL 16 */
+#if PG_VERSION_NUM < 160000
+#define all_query_rels			all_baserels
+#endif
+
 /* The snapshot for TOAST tables, in this space where the server wants one */
 #include "access/toast_internals.h"
 static inline Snapshot
@@ -104,6 +121,15 @@ typedef RangeType MultirangeType;
 #define BloomGroupKeys(rte)		((void) (rte), NIL)
 #endif
 
+/* PostgreSQL 16 asks the functions of a window which frame they would take */
+#if PG_VERSION_NUM < 160000
+#define T_SupportRequestOptimizeWindowClause	T_Invalid
+typedef struct SupportRequestOptimizeWindowClause
+{
+	int			frameOptions;
+} SupportRequestOptimizeWindowClause;
+#endif
+
 /* PostgreSQL 19 has IGNORE NULLS, which a window function can refuse */
 #if PG_VERSION_NUM < 190000
 #define WinCheckAndInitializeNullTreatment(window, allowed, fcinfo) \
@@ -114,6 +140,12 @@ typedef RangeType MultirangeType;
 #define BloomLocalTransaction()	(MyProc->vxid.lxid)
 #else
 #define BloomLocalTransaction()	(MyProc->lxid)
+#endif
+
+/* PostgreSQL 18 tells VACUUM from ANALYZE */
+#include "commands/vacuum.h"
+#if PG_VERSION_NUM < 180000
+#define vacuum_delay_point(is_analyze)	vacuum_delay_point()
 #endif
 
 /* base64 took char before PostgreSQL 18, and takes uint8 since */

@@ -16,7 +16,7 @@ import (
 )
 
 // The tests need ../vectors.json.  With BLOOMTYPE_SERVER, the name of a folder
-// that test/tap/036_clients.pl makes, they also compare with a server.
+// that test/tap/clients.pl makes, they also compare with a server.
 
 type vectors struct {
 	Hashes []struct {

@@ -2,7 +2,7 @@
 //
 //     node clients/js/test.js
 //
-// The server's are in the folder BLOOMTYPE_SERVER: test/tap/036_clients.pl.
+// The server's are in the folder BLOOMTYPE_SERVER: test/tap/clients.pl.
 // Prints lines of the Test Anything Protocol.
 
 import { readFileSync, readdirSync } from 'node:fs'
@@ -183,7 +183,7 @@ for (let i = 0; i < 20000; i++) {
 check(grown.info.representation === 'bits' && strangers < 20000 * 0.01 + 5 * Math.sqrt(200) && Math.abs(grown.info.keys - 20000) < 500,
   `no key is denied, and ${strangers} of 20000 others are false positives`, grown.info)
 
-// what a server made and says: test/tap/036_clients.pl
+// what a server made and says: test/tap/clients.pl
 const folder = process.env.BLOOMTYPE_SERVER
 if (folder) {
   const keys = readFileSync(`${folder}/urls`, 'utf8').split('\n').slice(0, -1)

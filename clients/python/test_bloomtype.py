@@ -286,7 +286,7 @@ def against_server() -> None:
 
 
 def from_server(folder: Path) -> None:
-    """What a server made and says: test/tap/036_clients.pl."""
+    """What a server made and says: test/tap/clients.pl."""
     urls = (folder / "urls").read_text(encoding="utf-8").splitlines()
     for file in sorted(folder.glob("*.bloom")):
         theirs = Filter.from_bytes(file.read_bytes())
@@ -352,6 +352,7 @@ for module, tests in (("psycopg2", against_server), ("psycopg", with_psycopg)):
     if "PGHOST" in os.environ and has_module(module):
         tests()
     else:
-        print(f"# no server by PGHOST, or no module {module}: not tested against it")
+        number += 1
+        print(f"ok {number} # SKIP no server by PGHOST, or no module {module}")
 print(f"1..{number}")
 sys.exit(failures > 0)

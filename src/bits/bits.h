@@ -88,7 +88,7 @@
 #define BLOOM_MULTIPLIER	UINT64CONST(0xd1342543de82ef95)
 #define BLOOM_INCREMENT		UINT64CONST(0x2545F4914F6CDD1D)
 
-/* How many keys ahead of its turn a key's cache lines are asked for. */
+/* How many keys ahead of its turn a key's cache lines are prefetched. */
 #define BLOOM_PREFETCH_KEYS	16
 
 #if defined(__GNUC__)
@@ -148,7 +148,10 @@ BloomGetPlace(const uint8 *data, uint64 position, int width)
  */
 #define BLOOM_FAR_BITS	(UINT64CONST(8) * 4 * 1024 * 1024)
 
-/* So many loads are under way at once; processors have room for no more. */
+/*
+ * Loads issued per round: about as many cache misses as a core can have
+ * outstanding.
+ */
 #define BLOOM_FAR_LOADS	16
 
 /*

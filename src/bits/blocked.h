@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bits/blocked.h
- *		A blocked Bloom filter, which never leaves the memory.
+ *		In-memory blocked Bloom filter; never stored.
  *
  * - All positions of a key are in one block of 512 bits, which is what the
  *	 processor reads at once; or, for low rates, in up to four blocks.

@@ -27,8 +27,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef COUNTING_BITS_H
-#define COUNTING_BITS_H
+#ifndef BLOOM_COUNTERS_H
+#define BLOOM_COUNTERS_H
 
 #include "port/pg_bitutils.h"
 
@@ -158,7 +158,7 @@ BloomCounterWordSum(uint64 a, uint64 b)
 		AddHalf((a >> 4) & EVEN_COUNTERS, (b >> 4) & EVEN_COUNTERS) << 4;
 }
 
-/* The differences, and in "missing" a bit for each that cannot be. */
+/* Subtract 8 counters; set a bit in *missing for each that would be negative. */
 static inline uint64
 SubtractHalf(uint64 a, uint64 b, uint64 *missing)
 {
@@ -170,7 +170,7 @@ SubtractHalf(uint64 a, uint64 b, uint64 *missing)
 	return ((difference & ~full) | full) & EVEN_COUNTERS;
 }
 
-/* 0 in "missing" stays, unless a counter of "a" does not suffice. */
+/* Subtract 16 counters; *missing stays 0 unless one would be negative. */
 static inline uint64
 BloomCounterWordDifference(uint64 a, uint64 b, uint64 *missing)
 {
@@ -193,4 +193,4 @@ BloomCountersToBits(uint64 word)
 	return (unsigned int) bits;
 }
 
-#endif							/* COUNTING_BITS_H */
+#endif							/* BLOOM_COUNTERS_H */

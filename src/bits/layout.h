@@ -140,7 +140,7 @@ typedef struct BloomKeyType
 #define BloomBits(filter)		((uint64) (filter)->words * 64)
 #define BloomHasShape(filter)	((filter)->words != 0)
 
-/* Both are said of both types: counters are bits that count. */
+/* These apply to both types: "bits form" includes counters. */
 #define BloomIsBits(filter)		(((filter)->representation & ~BLOOM_COUNTING) == BLOOM_BITS)
 #define BloomIsKeys(filter)		(((filter)->representation & ~BLOOM_COUNTING) == BLOOM_KEYS)
 

@@ -19,6 +19,16 @@
 #define BLOOM_MAX_HASHES		64
 #define BLOOM_MAX_BITS_PER_KEY	64
 
+/*
+ * Where a capacity is not named, hashes are kept, of fewer keys than this.  With
+ * assertions there are so few that tests reach the limit (sql/limits.sql).
+ */
+#ifdef USE_ASSERT_CHECKING
+#define BLOOM_MAX_EXACT_KEYS	(UINT64CONST(1) << 20)
+#else
+#define BLOOM_MAX_EXACT_KEYS	(BLOOM_MAX_BITS / 64)
+#endif
+
 #define BLOOM_DEFAULT_FP_PROB	0.01
 
 typedef struct BloomParams

@@ -94,10 +94,11 @@ BloomTestKeyArg(FunctionCallInfo fcinfo, int filter_argno, int key_argno)
 	BloomProbe	probe;
 	uint64		hash;
 
-	BloomProbeBegin(&probe, PG_GETARG_DATUM(filter_argno), 1,
-					&site->probes, fcinfo->flinfo->fn_mcxt);
+	BloomProbeOpen(&probe, PG_GETARG_DATUM(filter_argno), 1,
+				   &site->probes, fcinfo->flinfo->fn_mcxt);
 	hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(key_argno),
-						probe.header, BLOOM_TO_TEST);
+						probe.header, BLOOM_TO_FIND);
+	BloomProbeBegin(&probe);
 	PG_RETURN_BOOL(hash != 0 && BloomProbeTest(&probe, hash));
 }
 

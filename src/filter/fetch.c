@@ -12,15 +12,17 @@
  *	 much as reading all of the filter, it is read as a whole.  So the cost is
  *	 at most about twice that of the better way, whichever it turns out to be;
  * - a statement remembers what it has read, by TOAST pointers.  A pointer names
- *	 one value for ever: a row that is updated gets another.
+ *	 one value for ever: a row that is updated gets another pointer.
  *
- * A statement remembers a fixed number of filters, in at most hash_mem bytes
- * as a hash table would, but for one filter, which may have any size.  All its
- * call sites share them, those of all partitions among them.
+ * A statement remembers a fixed number of filters.  Their memory is limited to
+ * hash_mem, except that one filter of any size is always kept.  All call sites
+ * of the statement share them, those of all partitions among them.  The simple
+ * expressions of a DO block count as one statement: there, the cache outlives a
+ * COMMIT.  That is safe, since a pointer names one value until OIDs wrap around.
  *
- * A filter is replaced if it was not used since the clock's hand passed it
- * before.  That finds a place in constant time where each filter is probed
- * once, as in a scan of many, and keeps those that are used again.
+ * CLOCK replacement: the first entry that was not used since the last sweep is
+ * evicted.  That takes constant time where each filter is probed once, as in a
+ * scan of many, and keeps those that are used again.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -28,16 +30,11 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "access/heaptoast.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "miscadmin.h"
 #include "nodes/primnodes.h"
 
 #include "filter/fetch.h"
 #include "filter/statement.h"
-#include "filter/toast.h"
 
 /* Filters that a statement remembers */
 #define CACHE_ENTRIES		128
@@ -137,40 +134,6 @@ BloomFetch(Datum datum)
 	return filter;
 }
 
-/* ----------------------------------------------------------------
- *							PARTS
- * ----------------------------------------------------------------
- */
-
-/* Is the Datum a value in a TOAST table of which parts can be read? */
-static bool
-HasParts(Datum datum)
-{
-	/*
-	 * compressed or not, by its size: the server's macro compares unlike
-	 * signs
-	 */
-	return VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)) &&
-		toast_datum_size(datum) + VARHDRSZ >= toast_raw_datum_size(datum);
-}
-
-/*
- * BloomFetchSlice
- *		Read some bytes of such a filter, whose offset counts as in Bloom.
- */
-void
-BloomFetchSlice(Datum stored, Size offset, Size len, void *out)
-{
-	struct varlena *slice;
-
-	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(stored),
-							   (int32) (offset - VARHDRSZ), (int32) len);
-	if (VARSIZE_ANY_EXHDR(slice) != len)
-		elog(ERROR, "unexpected end of a stored filter");
-	memcpy(out, VARDATA_ANY(slice), len);
-	pfree(slice);
-}
-
 /*
  * The first bytes of a stored filter, of this size with the varlena header, or
  * the whole filter, in memory of this context.
@@ -178,29 +141,19 @@ BloomFetchSlice(Datum stored, Size offset, Size len, void *out)
  * This is what detoasting does, but without a second copy.
  */
 static Bloom *
-ReadStored(MemoryContext context, Datum stored, Size size)
+FetchStored(MemoryContext context, Datum stored, Size size)
 {
 	Bloom	   *filter = BloomAllocate(context, size);
-	struct varatt_external pointer;
-	Relation	toast;
 
-	if (!HasParts(stored))
+	if (BloomHasParts(stored))
+		BloomToastRead(stored, size, (struct varlena *) filter);
+	else
 	{
-		const Bloom *whole = BloomFetch(stored);
+		Bloom	   *whole = unconstify(Bloom *, BloomFetchState(stored));
 
 		memcpy(filter, whole, size);
-		pfree(unconstify(Bloom *, whole));
-		return filter;
+		pfree(whole);
 	}
-	VARATT_EXTERNAL_GET_POINTER(pointer,
-								(struct varlena *) DatumGetPointer(stored));
-	SET_VARSIZE(filter, size);
-	toast = table_open(pointer.va_toastrelid, AccessShareLock);
-	table_relation_fetch_toast_slice(toast, pointer.va_valueid,
-									 pointer.va_rawsize - VARHDRSZ,
-									 0, (int32) (size - VARHDRSZ),
-									 (struct varlena *) filter);
-	table_close(toast, AccessShareLock);
 	CheckIsValue(filter);
 	return filter;
 }
@@ -212,10 +165,10 @@ ReadStored(MemoryContext context, Datum stored, Size size)
 const Bloom *
 BloomFetchHeader(Datum datum)
 {
-	if (!HasParts(datum))
+	if (!BloomHasParts(datum))
 		return BloomFetch(datum);
-	return ReadStored(CurrentMemoryContext, datum,
-					  Min(toast_raw_datum_size(datum), FIRST_SIZE));
+	return FetchStored(CurrentMemoryContext, datum,
+					   Min(toast_raw_datum_size(datum), FIRST_SIZE));
 }
 
 /* ----------------------------------------------------------------
@@ -248,7 +201,7 @@ DropWhole(BloomCache *cache, CacheEntry *entry)
 
 /* The next entry to be replaced, or to lose its whole filter. */
 static CacheEntry *
-NextEntry(BloomCache *cache, bool with_whole)
+NextVictim(BloomCache *cache, bool with_whole)
 {
 	for (;;)
 	{
@@ -285,9 +238,9 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 	Size		size = toast_raw_datum_size(stored);
 
 	while (cache->bytes > 0 && cache->bytes + size > BloomHashMemoryLimit())
-		DropWhole(cache, NextEntry(cache, true));
+		DropWhole(cache, NextVictim(cache, true));
 
-	entry->whole = ReadStored(cache->shared.query, stored, size);
+	entry->whole = FetchStored(cache->shared.query, stored, size);
 	cache->bytes += WholeBytes(entry->whole);
 	if (BloomIsKeys(entry->whole))
 	{
@@ -297,7 +250,34 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 }
 
 /*
- * The entry of a TOAST value, which may be new, to probe it for n keys.
+ * Put a TOAST value, to be probed for n keys, in the place of another one.
+ */
+static int
+ReplaceEntry(BloomCache *cache, Datum stored, uint64 nkeys)
+{
+	struct varatt_external pointer;
+	CacheEntry *entry = NextVictim(cache, false);
+	int			i = entry - cache->entries;
+
+	cache->valueids[i] = InvalidOid;	/* until it is complete */
+	DropWhole(cache, entry);
+	if (entry->first != NULL)
+		pfree(entry->first);
+	entry->first = NULL;
+	entry->parts = 0;
+	if (BloomHasParts(stored) && toast_raw_datum_size(stored) >
+		(nkeys == 1 ? FIRST_SIZE : SMALL_FILTER_SIZE))
+		entry->first = FetchStored(cache->shared.query, stored, FIRST_SIZE);
+	VARATT_EXTERNAL_GET_POINTER(pointer,
+								(struct varlena *) DatumGetPointer(stored));
+	entry->toastrelid = pointer.va_toastrelid;
+	cache->valueids[i] = pointer.va_valueid;
+	return i;
+}
+
+/*
+ * The entry of a TOAST value, which may be new, to probe it for n keys; it has
+ * the first part, or all.
  */
 static CacheEntry *
 GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
@@ -313,32 +293,19 @@ GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 	(cache->valueids[i] == pointer.va_valueid && \
 	 cache->entries[i].toastrelid == pointer.va_toastrelid)
 
-	if (likely(IS_ENTRY(i)))
-		return &cache->entries[i];
-	for (i = 0; i < CACHE_ENTRIES; i++)
+	if (unlikely(!IS_ENTRY(i)))
 	{
-		if (IS_ENTRY(i))
-		{
+		for (i = 0; i < CACHE_ENTRIES && !IS_ENTRY(i); i++)
+			;
+		if (i < CACHE_ENTRIES)
 			cache->entries[i].is_used = true;
-			cache->latest = i;
-			return &cache->entries[i];
-		}
+		else
+			i = ReplaceEntry(cache, stored, nkeys);
+		cache->latest = i;
 	}
-
-	entry = NextEntry(cache, false);
-	i = entry - cache->entries;
-	cache->valueids[i] = InvalidOid;	/* until it is complete */
-	DropWhole(cache, entry);
-	if (entry->first != NULL)
-		pfree(entry->first);
-	entry->first = NULL;
-	entry->parts = 0;
-	if (HasParts(stored) && toast_raw_datum_size(stored) >
-		(nkeys == 1 ? FIRST_SIZE : SMALL_FILTER_SIZE))
-		entry->first = ReadStored(cache->shared.query, stored, FIRST_SIZE);
-	entry->toastrelid = pointer.va_toastrelid;
-	cache->valueids[i] = pointer.va_valueid;
-	cache->latest = i;
+	entry = &cache->entries[i];
+	if (entry->whole == NULL && entry->first == NULL)
+		FetchWhole(cache, entry, stored);
 	return entry;
 }
 
@@ -362,18 +329,16 @@ BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * BloomProbeStored
- *		Make a filter ready to be probed, that is not at hand as a whole.
+ * BloomProbeOpenOther
+ *		BloomProbeOpen for a filter that is not at hand as a whole.
  */
 void
-BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
-				 BloomProbeSite *site, MemoryContext context)
+BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
+					BloomProbeSite *site)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
-	BloomCache *cache = site->cache;
 	CacheEntry *entry;
 
-	probe->directory = NULL;
 	if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value))
 	{
 		/* packed, as all small filters in tables are: not worth a palloc */
@@ -385,7 +350,6 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 		if (BloomIsValue(filter))
 		{
 			probe->header = filter;
-			probe->is_whole = true;
 			return;
 		}
 	}
@@ -394,27 +358,40 @@ BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
 	{
 		/* in line, but compressed, or no value */
 		probe->header = BloomFetch(datum);
-		probe->is_whole = true;
 		return;
 	}
 
-	if (cache == NULL)
-		cache = site->cache = BloomShare(context, BLOOM_SHARED_CACHE,
-										 sizeof(BloomCache));
-	entry = GetEntry(cache, datum, nkeys);
-	if (entry->whole == NULL &&
-		(entry->first == NULL ||
-		 (nkeys > 1 && IsWorthWhole(entry, datum, BloomIsKeys(entry->first) ?
-									nkeys : nkeys * entry->first->hashes))))
-		FetchWhole(cache, entry, datum);
+	if (site->cache == NULL)
+		site->cache = BloomShare(probe->context, BLOOM_SHARED_CACHE,
+								 sizeof(BloomCache));
+	entry = GetEntry(site->cache, datum, nkeys);
+	probe->header = entry->whole != NULL ? entry->whole : entry->first;
+	probe->is_whole = false;
+	probe->cache = site->cache;
+	probe->stored = datum;
+	probe->nkeys = nkeys;
+}
+
+/*
+ * BloomProbeBeginStored
+ *		BloomProbeBegin for a stored filter.
+ */
+void
+BloomProbeBeginStored(BloomProbe *probe)
+{
+	uint64		nkeys = probe->nkeys;
+	CacheEntry *entry = GetEntry(probe->cache, probe->stored, nkeys);
+
+	if (entry->whole == NULL && nkeys > 1 &&
+		IsWorthWhole(entry, probe->stored, BloomIsKeys(entry->first) ?
+					 nkeys : nkeys * entry->first->hashes))
+		FetchWhole(probe->cache, entry, probe->stored);
 
 	probe->is_whole = entry->whole != NULL;
 	probe->header = probe->is_whole ? entry->whole : entry->first;
-	probe->cache = cache;
 	probe->entry = entry;
 	if (probe->is_whole && BloomIsKeys(entry->whole))
 		probe->directory = &entry->directory;
-	probe->stored = datum;
 }
 
 /*

@@ -14,11 +14,11 @@
 
 #include "bits/directory.h"
 #include "filter/setops.h"
+#include "filter/toast.h"
 
 extern const Bloom *BloomFetch(Datum datum);
 extern const Bloom *BloomFetchState(Datum datum);
 extern const Bloom *BloomFetchHeader(Datum datum);
-extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
 
 #define PG_GETARG_BLOOM_P(n)	BloomFetch(PG_GETARG_DATUM(n))
 #define PG_RETURN_BLOOM_P(x)	PG_RETURN_DATUM(PointerGetDatum(x))
@@ -34,44 +34,54 @@ typedef struct BloomProbeSite
 	BloomDirectory directory;	/* of that, in keys form */
 } BloomProbeSite;
 
-/* A filter to be probed: as a whole, or by parts of what is stored */
+/*
+ * A filter to be probed: as a whole, or by parts of what is stored.
+ *
+ * First it is opened.  Its header then tells how to hash the keys.  Then the
+ * tests begin.  Between the two, functions of the keys' type may run, which can
+ * be anybody's, and may probe so many other filters that the cache forgets this
+ * one: so nothing of a stored filter is kept from the one to the other.
+ */
 typedef struct BloomProbe
 {
 	const Bloom *header;		/* with some of its content, unless is_whole */
 	bool		is_whole;
 	BloomDirectory *directory;	/* or NULL */
 	MemoryContext context;		/* of the directory */
-	Datum		stored;			/* unless is_whole, as the next two */
-	BloomCache *cache;
+	BloomCache *cache;			/* of a stored filter, or NULL; else not set: */
+	Datum		stored;
+	uint64		nkeys;
 	struct CacheEntry *entry;
 	uint64		unpacked[(VARATT_SHORT_MAX + VARHDRSZ) / sizeof(uint64) + 1];
 } BloomProbe;
 
 extern void BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo,
 							   int argno);
-extern void BloomProbeStored(BloomProbe *probe, Datum datum, uint64 nkeys,
-							 BloomProbeSite *site, MemoryContext context);
+extern void BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
+								BloomProbeSite *site);
+extern void BloomProbeBeginStored(BloomProbe *probe);
 extern bool BloomProbeDirectory(const BloomProbe *probe);
 extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
 
 /*
- * BloomProbeBegin
- *		Make a filter ready to be probed for n keys.
+ * BloomProbeOpen
+ *		Open a filter, to probe it for n keys.
  *
  * The context is the function's own, fn_mcxt.
  */
 static inline void
-BloomProbeBegin(BloomProbe *probe, Datum datum, uint64 nkeys,
-				BloomProbeSite *site, MemoryContext context)
+BloomProbeOpen(BloomProbe *probe, Datum datum, uint64 nkeys,
+			   BloomProbeSite *site, MemoryContext context)
 {
 	const Bloom *filter = (const Bloom *) DatumGetPointer(datum);
 
 	probe->context = context;
+	probe->is_whole = true;
+	probe->directory = NULL;
+	probe->cache = NULL;
 	if (likely(VARATT_IS_4B_U(filter) && BloomIsValue(filter)))
 	{
 		probe->header = filter;
-		probe->is_whole = true;
-		probe->directory = NULL;
 		if (site->is_constant && BloomIsKeys(filter))
 		{
 			site->directory.keys = BloomKeyData(filter);
@@ -80,7 +90,18 @@ BloomProbeBegin(BloomProbe *probe, Datum datum, uint64 nkeys,
 		}
 	}
 	else
-		BloomProbeStored(probe, datum, nkeys, site, context);
+		BloomProbeOpenOther(probe, datum, nkeys, site);
+}
+
+/*
+ * BloomProbeBegin
+ *		Make ready for the tests, between which no other probe begins.
+ */
+static inline void
+BloomProbeBegin(BloomProbe *probe)
+{
+	if (unlikely(probe->cache != NULL))
+		BloomProbeBeginStored(probe);
 }
 
 /*

@@ -21,15 +21,9 @@
 
 #include <math.h>
 
-#include "catalog/pg_type_d.h"
-#include "common/hashfn.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
-#include "bits/bits.h"
 #include "filter/setops.h"
-#include "bits/sort.h"
 
 /* ----------------------------------------------------------------
  *							CHECKS
@@ -107,6 +101,80 @@ BloomSortHashes(uint64 *hashes, uint64 nhashes)
 }
 
 /*
+ * BloomCountHashes
+ *		Sort hashes, drop repeats, and count how often there was each.
+ */
+BloomKeyList
+BloomCountHashes(uint64 *hashes, uint64 nhashes)
+{
+	uint8	   *counts = palloc0(Max(BloomCountBytes(nhashes), 1));
+	BloomKeyList keys = {hashes, counts, 0};
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext,
+												 nhashes * sizeof(uint64));
+	uint64		n = 0;
+
+	BloomSort(hashes, scratch, nhashes, false);
+	pfree(scratch);
+	for (uint64 i = 0; i < nhashes;)
+	{
+		uint64		hash = hashes[i];
+		uint64		first = i;
+
+		while (i < nhashes && hashes[i] == hash)
+		{
+			BloomCheckInterrupts(i);
+			i++;
+		}
+		hashes[n] = hash;
+		BloomPutCounter(counts, n, (unsigned int) Min(i - first, BLOOM_MAX_COUNT));
+		n++;
+	}
+	keys.nkeys = n;
+	return keys;
+}
+
+/*
+ * Merge two lists into arrays, adding the counts of keys that are in both.
+ *
+ * The counts are written into room that is all zero.  There is no branch by
+ * the order of two hashes, which the processor would guess wrong half the time.
+ */
+static void
+MergeCountedKeys(BloomKeyList a, BloomKeyList b, uint64 *hashes, uint8 *counts)
+{
+	uint64		n = 0;
+	uint64		i = 0;
+	uint64		j = 0;
+
+	while (i < a.nkeys && j < b.nkeys)
+	{
+		uint64		left = a.hashes[i];
+		uint64		right = b.hashes[j];
+		unsigned int from_a = left <= right;
+		unsigned int from_b = right <= left;
+
+		BloomCheckInterrupts(n);
+		hashes[n] = Min(left, right);
+		BloomPutCounter(counts, n++,
+						BloomCountAfter(from_a * BloomGetCounter(a.counts, i),
+										from_b * BloomGetCounter(b.counts, j)));
+		i += from_a;
+		j += from_b;
+	}
+	if (i == a.nkeys)
+	{
+		a = b;
+		i = j;
+	}
+	for (; i < a.nkeys; i++)
+	{
+		BloomCheckInterrupts(n);
+		hashes[n] = a.hashes[i];
+		BloomPutCounter(counts, n++, BloomGetCounter(a.counts, i));
+	}
+}
+
+/*
  * Add keys to positions of this width, which is known to the compiler, and the
  * positions that were not in use before to a count, unless that is NULL.
  */
@@ -175,8 +243,7 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
 						   BloomKeyBytes(like, n));
 		result->count = n;		/* it tells where the counts are */
 		if (a.counts != NULL)
-			BloomMergeCountedKeys(a, b, BloomKeyData(result),
-								  BloomCountData(result));
+			MergeCountedKeys(a, b, BloomKeyData(result), BloomCountData(result));
 		else
 			BloomMergeHashes(a.hashes, a.nkeys, b.hashes, b.nkeys,
 							 BloomKeyData(result));
@@ -197,8 +264,7 @@ BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
  * BloomToBits
  *		A new filter in bits form, also where the content asks for keys.
  *
- * Such a filter is for a moment's work, and has no right count.  It must not
- * become a value.
+ * A temporary: its count is not right, so it must not become a value.
  */
 Bloom *
 BloomToBits(const Bloom *filter)

@@ -3,8 +3,9 @@
  * filter/setops.h
  *		Operations on filters as sets: add, test, compare, combine, fit.
  *
- * Those that return a const Bloom change no argument but a list of hashes, and
- * may return one of their arguments.  Those that take a Bloom change it in place.
+ * Functions that return a const Bloom do not modify their arguments (lists of
+ * hashes may be reordered), and may return an argument.  Those that take a Bloom
+ * that is not const modify it in place.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -44,6 +45,7 @@ extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
 extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
+extern BloomKeyList BloomCountHashes(uint64 *hashes, uint64 nhashes);
 extern void BloomAddToArray(Bloom *filter, BloomKeyList keys,
 							uint64 *count);
 extern Bloom *BloomMakeOfKeys(const Bloom *like, const BloomKeyType *key_type,
@@ -109,10 +111,6 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 }
 
 /* Of counting filters alone (filter/counting_ops.c) */
-extern BloomKeyList BloomCountHashes(uint64 *hashes, uint64 nhashes);
-extern uint64 BloomMergeCountedKeys(BloomKeyList a, BloomKeyList b,
-									uint64 *hashes, uint8 *counts);
-
 extern const Bloom *BloomCountingRemove(const Bloom *filter, uint64 *hashes,
 										uint64 nhashes);
 extern unsigned int BloomCountOfKey(const Bloom *filter, uint64 hash);

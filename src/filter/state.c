@@ -15,13 +15,12 @@
  *	 are counted.  All other room is the batch.
  * - Bits form: the bits or counters, which "count" does not count.
  * - The batch has room for at least one more hash.  So adding a key is to
- *	 append its hash, and who fills the batch flushes it.
+ *	 append its hash, and the caller that fills the batch must flush it.
  *
  * A flush sorts the batch and merges it into the keys, or sets its bits.  If
  * there are then as many keys as values in keys form can hold, the state turns
  * into bits.  So n keys take n log n time, whichever they are, also
- * chosen ones.  A batch of bits has the processor wait for many cache
- * misses at a time; between rows, it would wait for each.
+ * chosen ones.  Setting bits in batches overlaps cache misses.
  *
  * Memory
  * ------
@@ -63,24 +62,22 @@
 /* Bits from this size on have a large batch */
 #define BATCH_FROM_SIZE			(8 * 1024)
 
-/* Most keys of an aggregate that makes its shape at the end */
-#define MAX_COLLECTED_WORDS		(BLOOM_MAX_BITS / 64)
-
 /*
  * BloomShapeForCollecting
  *		The shape of a state that collects keys in order to size a filter.
  *
- * It is the largest with this fp_prob, so that every partial state is a valid
- * filter in keys form.
+ * A list has fewer keys than its filter has words, so the shape has a word for
+ * each key of the limit.  Every partial state is a valid filter in keys form.
  */
 BloomShape
 BloomShapeForCollecting(double fp_prob)
 {
 	/* 64 keys have just 64 times their bits per key */
 	BloomShape	shape = BloomShapeForCapacity(64, fp_prob, 0);
+	uint64		bits_per_key = shape.bits / 64;
 
-	shape.capacity = BLOOM_MAX_BITS / (shape.bits / 64);
-	shape.bits = BLOOM_MAX_BITS;
+	shape.bits = BLOOM_MAX_EXACT_KEYS * 64;
+	shape.capacity = shape.bits / bits_per_key;
 	return shape;
 }
 
@@ -424,7 +421,7 @@ TooManyToCollect(void)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("too many distinct keys to collect without a capacity"),
 			 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
-					   MAX_COLLECTED_WORDS),
+					   BLOOM_MAX_EXACT_KEYS),
 			 errhint("Name a capacity: (key, capacity, fp_prob).")));
 }
 
@@ -466,7 +463,7 @@ FlushInPlace(Bloom *state)
  * bits.
  */
 static Bloom *
-MakeRoom(Bloom *list, BloomWhenFull when_full)
+MakeBatchRoom(Bloom *list, BloomWhenFull when_full)
 {
 	uint64		batch = BatchFor(list, list->count);
 
@@ -524,7 +521,7 @@ MergeKeys(Bloom *list, BloomKeyList keys, BloomWhenFull when_full)
 		list = ResizeBatch(list, keys.nkeys +
 						   BatchFor(list, list->count + keys.nkeys));
 	MergeInPlace(list, keys);
-	return MakeRoom(list, when_full);
+	return MakeBatchRoom(list, when_full);
 }
 
 /* ----------------------------------------------------------------
@@ -551,7 +548,7 @@ BloomStateFlush(Bloom *state, BloomWhenFull when_full)
 	{
 		FlushInPlace(state);
 		if (BloomIsKeys(state))
-			state = MakeRoom(state, when_full);
+			state = MakeBatchRoom(state, when_full);
 	}
 	AssertCheckState(state);
 	return state;

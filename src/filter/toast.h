@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/toast.h
- *		Single bits of a value in a TOAST table.
+ *		Parts of a value in a TOAST table, and single bits of it.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -13,6 +13,9 @@
 /* Most bits of one test */
 #define BLOOM_TOAST_BITS	64
 
+extern bool BloomHasParts(Datum datum);
+extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
+extern void BloomToastRead(Datum stored, Size size, struct varlena *out);
 extern bool BloomToastTestBits(Datum stored, Size offset, int width,
 							   uint64 *positions, int npositions);
 

@@ -30,11 +30,9 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "catalog/pg_collation.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
-#include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -100,7 +98,7 @@ ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
 	return BloomAggReplaced(fcinfo, state, StateContext(fcinfo));
 }
 
-/* What is no rate, behind a key, may be meant as another column of it. */
+/* A second argument of 1 or more is probably meant as a second key column. */
 static void
 CheckNoKey(float8 fp_prob)
 {
@@ -270,7 +268,7 @@ typedef Bloom *(*MakeFirst) (FunctionCallInfo fcinfo);
 
 /*
  * A key whose type is not the state's, or is not known to be: it may be the
- * first, or a number that meets those of another type.
+ * first, or a number beside numbers of another type.
  */
 static pg_noinline Bloom *
 SetKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
@@ -435,7 +433,7 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 		return PG_GETARG_DATUM(0);
 	}
 
-	other = BloomAggLookAt(PG_GETARG_DATUM(1));
+	other = BloomAggStateToRead(PG_GETARG_DATUM(1));
 	if (PG_ARGISNULL(0))
 	{
 		BloomCheckCanMerge(other, when_full);
@@ -515,7 +513,7 @@ Final(FunctionCallInfo fcinfo, BloomKind kind)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, kind | BLOOM_KEYS, 0));
-	filter = BloomStateToValue(BloomAggLookAt(PG_GETARG_DATUM(0)),
+	filter = BloomStateToValue(BloomAggStateToRead(PG_GETARG_DATUM(0)),
 							   !GoesOn());
 	if (fcinfo->flinfo->fn_extra == NULL && BloomIsOverfull(filter))
 	{
@@ -558,6 +556,6 @@ _bloom_agg_fit_final(PG_FUNCTION_ARGS)
 	CheckContext(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, BLOOM_KEYS, 0));
-	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggLookAt(PG_GETARG_DATUM(0)),
+	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggStateToRead(PG_GETARG_DATUM(0)),
 											  !GoesOn()));
 }

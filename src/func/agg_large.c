@@ -53,7 +53,7 @@ const ExpandedObjectMethods BloomLargeStateMethods = {
 };
 
 /*
- * BloomAggLookAt
+ * BloomAggStateToRead
  *		The state or value that an argument is, to be read, or flushed by a
  *		final function.
  *
@@ -61,7 +61,7 @@ const ExpandedObjectMethods BloomLargeStateMethods = {
  * state may go on.  A flush does not change what the state holds.
  */
 Bloom *
-BloomAggLookAt(Datum datum)
+BloomAggStateToRead(Datum datum)
 {
 	BloomLargeState *large = BloomAggLargeState(datum);
 
@@ -76,7 +76,7 @@ BloomAggLookAt(Datum datum)
 Bloom *
 BloomAggStateToChange(Datum datum)
 {
-	Bloom	   *state = BloomAggLookAt(datum);
+	Bloom	   *state = BloomAggStateToRead(datum);
 
 	return BloomAggIsInPlace(datum) || BloomIsValue(state) ? state :
 		BloomStateFrom(state);

@@ -28,7 +28,7 @@ typedef struct BloomLargeState
 
 extern const ExpandedObjectMethods BloomLargeStateMethods;
 
-extern Bloom *BloomAggLookAt(Datum datum);
+extern Bloom *BloomAggStateToRead(Datum datum);
 extern Bloom *BloomAggStateToChange(Datum datum);
 extern Datum BloomAggFirst(const Bloom *filter, MemoryContext context);
 extern Datum BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state,

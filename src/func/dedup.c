@@ -38,13 +38,13 @@
 #include "utils/memutils.h"
 
 #include "func/dedup.h"
+#include "key/hash.h"
 
 /* A table may have one key for n words of the bit array */
 #define WORDS_PER_TABLE_KEY		16
 
-/* The exact form holds fewer keys; these blocks have room for them */
-#define MAX_EXACT_KEYS			(BLOOM_MAX_BITS / 64)
-#define MAX_BLOCKS				(MAX_EXACT_KEYS / Room(1) + 1)
+/* The exact form holds fewer keys than the limit; these blocks have room for them */
+#define MAX_BLOCKS				(BLOOM_MAX_EXACT_KEYS / Room(1) + 1)
 
 #define FIRST_BLOCKS			2
 
@@ -69,30 +69,25 @@ MakeBlocks(BloomDedup *dedup, uint64 nblocks)
 /*
  * The shape of a filter of this rate.
  *
- * It takes thousands of exponentials to find, and all partitions of a window
- * ask for the same: so the last answer is kept.
+ * It takes thousands of exponentials to find, and nearly all tables of a call
+ * ask for the same.
  */
 static BloomBlockedParams
-ParamsFor(double fp_prob)
+ParamsFor(BloomDedupCall *call, double fp_prob)
 {
-	static double last_fp_prob = 0;
-	static BloomBlockedParams last;
-
-	if (fp_prob != last_fp_prob)
+	if (call->fp_prob != fp_prob)
 	{
-		BloomBlockedParams params;
-
-		if (!BloomBestBlocked(fp_prob, &params))
+		call->fp_prob = 0;
+		if (!BloomBestBlocked(fp_prob, &call->params))
 			elog(ERROR, "no blocked filter for a false-positive rate of %g", fp_prob);
-		last = params;
-		last_fp_prob = fp_prob;
+		call->fp_prob = fp_prob;
 	}
-	return last;
+	return call->params;
 }
 
 /* Change to a table of twice the size, or to a filter. */
 static void
-Replace(BloomDedup *dedup, bool is_filter)
+Rebuild(BloomDedup *dedup, bool is_filter)
 {
 	BloomDedup	other = *dedup;
 	uint64		nblocks = Min(dedup->nblocks * 2, MAX_BLOCKS);
@@ -100,7 +95,7 @@ Replace(BloomDedup *dedup, bool is_filter)
 	other.is_filter = is_filter;
 	if (is_filter)
 	{
-		other.params = ParamsFor(dedup->shape.fp_prob);
+		other.params = ParamsFor(dedup->call, dedup->shape.fp_prob);
 		nblocks = BloomBlocksForCapacity(dedup->shape.capacity,
 										 other.params.bits_per_key);
 	}
@@ -124,7 +119,7 @@ Replace(BloomDedup *dedup, bool is_filter)
 static uint64
 MostKeys(const BloomDedup *dedup)
 {
-	return IsExact(dedup) ? MAX_EXACT_KEYS :
+	return IsExact(dedup) ? BLOOM_MAX_EXACT_KEYS :
 		Max(dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1);
 }
 
@@ -139,23 +134,54 @@ NextLimit(const BloomDedup *dedup)
 }
 
 /*
+ * The secret of this server process.
+ *
+ * It is drawn when first needed: in _PG_init, all processes of a preloaded
+ * library would inherit that of the postmaster.
+ */
+static uint64
+ProcessSecret(void)
+{
+	static bool is_drawn = false;
+	static uint64 secret;
+
+	if (!is_drawn && !pg_strong_random(&secret, sizeof(secret)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	is_drawn = true;
+	return secret;
+}
+
+/*
+ * The secret of the next table, an odd number.
+ *
+ * A strong random number takes longer than all else in a partition of one row.
+ * Nobody outside sees the secrets, so the key hash of a counter will do.
+ */
+static uint64
+NextTableSecret(void)
+{
+	static int64 ntables = 0;
+
+	return BloomHashInt64(ntables++, ProcessSecret()) | 1;
+}
+
+/*
  * BloomDedupInit
  *		Begin with no keys: for a filter of this shape or, if that is NULL, in
  *		the exact form.
  */
 void
-BloomDedupInit(BloomDedup *dedup, MemoryContext context,
+BloomDedupInit(BloomDedup *dedup, BloomDedupCall *call, MemoryContext context,
 			   const BloomShape *shape)
 {
 	memset(dedup, 0, sizeof(BloomDedup));
 	dedup->context = context;
+	dedup->call = call;
 	if (shape != NULL)
 		dedup->shape = *shape;
-	if (!pg_strong_random(&dedup->secret, sizeof(dedup->secret)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate random values")));
-	dedup->secret |= 1;
+	dedup->secret = NextTableSecret();
 	MakeBlocks(dedup, FIRST_BLOCKS);
 	dedup->limit = NextLimit(dedup);
 }
@@ -165,13 +191,13 @@ BloomDedupInit(BloomDedup *dedup, MemoryContext context,
  *		At the limit, make the table grow, change it to a filter, or warn.
  */
 void
-BloomDedupMakeRoom(BloomDedup *dedup, bool *warned)
+BloomDedupMakeRoom(BloomDedup *dedup)
 {
 	if (dedup->is_filter)
 	{
-		if (!*warned)
+		if (!dedup->call->warned)
 		{
-			*warned = true;
+			dedup->call->warned = true;
 			ereport(WARNING,
 					(errmsg("there are more distinct keys than the capacity"),
 					 errdetail("The capacity is " UINT64_FORMAT " keys; with more of them, the false-positive rate exceeds %g.",
@@ -184,9 +210,9 @@ BloomDedupMakeRoom(BloomDedup *dedup, bool *warned)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many distinct keys to remember without a capacity"),
 				 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
-						   (uint64) MAX_EXACT_KEYS),
+						   BLOOM_MAX_EXACT_KEYS),
 				 errhint("Name a capacity: (key, capacity, fp_prob).")));
 	else
-		Replace(dedup, dedup->nkeys >= MostKeys(dedup));
+		Rebuild(dedup, dedup->nkeys >= MostKeys(dedup));
 	dedup->limit = NextLimit(dedup);
 }

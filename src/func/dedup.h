@@ -14,6 +14,17 @@
 #include "bits/blocked.h"
 
 /*
+ * What the tables of one call share, which has one for each partition of a
+ * window, or for each rescan.  Zeroes to begin with.
+ */
+typedef struct BloomDedupCall
+{
+	bool		warned;			/* of more keys than the capacity */
+	double		fp_prob;		/* that params are for */
+	BloomBlockedParams params;
+} BloomDedupCall;
+
+/*
  * The keys of one query, or of one partition of a window.
  *
  * Its memory goes with the context that it was made in.
@@ -21,6 +32,7 @@
 typedef struct BloomDedup
 {
 	MemoryContext context;		/* NULL before it was made */
+	BloomDedupCall *call;
 	uint64		nkeys;			/* distinct ones */
 	uint64		limit;			/* of nkeys: then call BloomDedupMakeRoom */
 
@@ -37,9 +49,9 @@ typedef struct BloomDedup
 	BloomBlockedParams params;	/* of the filter */
 } BloomDedup;
 
-extern void BloomDedupInit(BloomDedup *dedup, MemoryContext context,
-						   const BloomShape *shape);
-extern void BloomDedupMakeRoom(BloomDedup *dedup, bool *warned);
+extern void BloomDedupInit(BloomDedup *dedup, BloomDedupCall *call,
+						   MemoryContext context, const BloomShape *shape);
+extern void BloomDedupMakeRoom(BloomDedup *dedup);
 
 /*
  * Put a hash into the first block from its place on that is not full, unless
@@ -107,16 +119,16 @@ BloomDedupPut(const BloomDedup *dedup, uint64 hash)
  * BloomDedupAdd
  *		Add a hash.  True: it was new.
  *
- * There is one WARNING, when there are more keys than the capacity, unless
- * *warned is true already.
+ * The first time that a table of the call gets more keys than the capacity,
+ * there is a WARNING.
  */
 static inline bool
-BloomDedupAdd(BloomDedup *dedup, uint64 hash, bool *warned)
+BloomDedupAdd(BloomDedup *dedup, uint64 hash)
 {
 	bool		is_new = BloomDedupPut(dedup, hash);
 
 	if (is_new && unlikely(++dedup->nkeys >= dedup->limit))
-		BloomDedupMakeRoom(dedup, warned);
+		BloomDedupMakeRoom(dedup);
 	return is_new;
 }
 

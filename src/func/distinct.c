@@ -71,7 +71,7 @@ typedef struct DistinctCall
 	BloomHasher hasher;
 	MemoryContext context;		/* of the dedup table */
 	BloomDedup	dedup;
-	bool		warned;
+	BloomDedupCall tables;
 } DistinctCall;
 
 static void
@@ -460,7 +460,7 @@ Begin(FunctionCallInfo fcinfo, DistinctCall *call)
 		BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
 		shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2), 0);
 	}
-	BloomDedupInit(&call->dedup, call->context, PG_NARGS() == 3 ? &shape : NULL);
+	BloomDedupInit(&call->dedup, &call->tables, call->context, PG_NARGS() == 3 ? &shape : NULL);
 	RegisterExprContextCallback(rsinfo->econtext, Rewind,
 								PointerGetDatum(call));
 }
@@ -488,7 +488,7 @@ bloom_distinct(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	hash = BloomHashDatum(&call->hasher, PG_GETARG_DATUM(0), 0);
-	if (!BloomDedupAdd(&call->dedup, hash, &call->warned))
+	if (!BloomDedupAdd(&call->dedup, hash))
 	{
 		rsinfo->isDone = ExprEndResult;
 		PG_RETURN_NULL();

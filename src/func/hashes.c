@@ -58,7 +58,7 @@ bloom_positions(PG_FUNCTION_ARGS)
 	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
 	BloomHasher *hasher = &BloomGetCallSite(fcinfo, 1, false)->hasher;
 	uint64		hash = BloomHashKey(hasher, PG_GETARG_DATUM(1), filter,
-									BLOOM_TO_TEST);
+									BLOOM_TO_FIND);
 	Datum		positions[BLOOM_MAX_HASHES];
 	int			npositions = hash == 0 ? 0 : filter->hashes;
 
@@ -84,8 +84,9 @@ bloom_contains_hash(PG_FUNCTION_ARGS)
 	BloomProbeSite *site = &BloomGetCallSite(fcinfo, 1, false)->probes;
 	BloomProbe	probe;
 
-	BloomProbeBegin(&probe, PG_GETARG_DATUM(0), 1, site,
-					fcinfo->flinfo->fn_mcxt);
+	BloomProbeOpen(&probe, PG_GETARG_DATUM(0), 1, site,
+				   fcinfo->flinfo->fn_mcxt);
+	BloomProbeBegin(&probe);
 	PG_RETURN_BOOL(BloomProbeTest(&probe, GetHash(PG_GETARG_DATUM(1))));
 }
 

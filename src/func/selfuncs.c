@@ -2,7 +2,7 @@
  *
  * func/selfuncs.c
  *		What the planner asks of filter @> key: how many rows pass, and what a
- *		test costs.
+ *		test costs; what ANALYZE keeps for that.
  *
  * When the filter is known at plan time, and the key is a column that was
  * analysed, there is much to go by:
@@ -17,8 +17,20 @@
  *	 the histogram are a sample of its rows, so we test them as well.  If they
  *	 contradict the formula by more than chance, they are right.
  *
- * All of it is one estimator, behind the operators' restriction estimator and
- * the functions' support function.
+ * A filter that a sub-select builds, (SELECT bloom_agg(key) FROM ...) @> column,
+ * is known when the query runs.  But its keys can be counted as the groups of a
+ * GROUP BY are: of the column's values, it holds as many.  That is less than a
+ * fact, since the values may be others.  So it can only raise the estimate.
+ *
+ * Where the filter is the column and the key is one for all rows, each row has
+ * its own false-positive rate.  ANALYZE keeps their mean.  So many rows pass that
+ * do not have the key, and one more, which has it.
+ *
+ * XXX: how many rows really have the key, only a test of all filters could tell.
+ * Of a key that most of them have, far too few rows are expected.
+ *
+ * All of it is behind the operators' restriction and join estimators and the
+ * functions' support function.
  *
  * A test costs little where the filter is in memory and fits into a cache, more
  * where it does not, and much where each row has a filter of its own in TOAST.
@@ -38,11 +50,13 @@
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
+#include "commands/vacuum.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -56,6 +70,19 @@
  * equality.
  */
 #define DEFAULT_BLOOM_SEL		0.1
+
+/* The rate of filters of which ANALYZE has kept nothing: the default fp_prob */
+#define DEFAULT_RATE			0.01
+
+/*
+ * The mean rate of a column's filters, one number, in pg_statistic.  Numbers from
+ * 10000 to 30000 are for anybody's use, and only our types' columns have this one.
+ */
+#define STATISTIC_KIND_BLOOM_RATE	22801
+
+/* How many filters ANALYZE looks at: a header in TOAST takes 5 microseconds */
+#define ANALYZED_FILTERS		1000
+#define GOLDEN_RATIO			0.6180339887498949
 
 /* How many standard errors the sample may be away from the formula */
 #define SAMPLE_TOLERANCE		3
@@ -72,6 +99,20 @@
 #define COST_IN_MEMORY			10
 #define COST_IN_TOAST			3000
 #define COST_UNKNOWN			100
+
+/* The fraction of rows where the column is null, if that is known. */
+static double
+NullFraction(const VariableStatData *vardata)
+{
+	if (!HeapTupleIsValid(vardata->statsTuple))
+		return 0;
+	return ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
+}
+
+/* ----------------------------------------------------------------
+ *						A COLUMN OF KEYS
+ * ----------------------------------------------------------------
+ */
 
 /*
  * The fraction of a statistics slot's values that the filter possibly holds:
@@ -148,27 +189,23 @@ SelectivityOfColumn(VariableStatData *vardata, const Bloom *filter,
 	double		keys = BloomCardinality(filter);
 	bool		isdefault;
 	double		distinct = get_variable_numdistinct(vardata, &isdefault);
-	double		nullfrac = 0;
 	double		held;
 	double		rest;
 	TestedValues common = {0};
 	TestedValues sample = {0};
 
-	if (HeapTupleIsValid(vardata->statsTuple))
-	{
-		nullfrac = ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
-
-		/* the function sees values that the user perhaps may not */
-		if (statistic_proc_security_check(vardata, function))
-		{
-			TestStatistics(vardata, STATISTIC_KIND_MCV, filter, collation,
-						   &common);
-			TestStatistics(vardata, STATISTIC_KIND_HISTOGRAM, filter,
-						   collation, &sample);
-		}
-	}
-	else if (isdefault)
+	if (isdefault && !HeapTupleIsValid(vardata->statsTuple))
 		return DEFAULT_BLOOM_SEL;
+
+	/* the function sees values that the user perhaps may not */
+	if (HeapTupleIsValid(vardata->statsTuple) &&
+		statistic_proc_security_check(vardata, function))
+	{
+		TestStatistics(vardata, STATISTIC_KIND_MCV, filter, collation,
+					   &common);
+		TestStatistics(vardata, STATISTIC_KIND_HISTOGRAM, filter, collation,
+					   &sample);
+	}
 
 	/* of the values that are not common, which fraction does it hold? */
 	held = Max(keys - common.nhits, 0) / Max(distinct - common.nvalues, 1);
@@ -185,14 +222,206 @@ SelectivityOfColumn(VariableStatData *vardata, const Bloom *filter,
 	}
 
 	return common.hit_frequency +
-		Max(1 - nullfrac - common.frequency, 0) * rest;
+		Max(1 - NullFraction(vardata) - common.frequency, 0) * rest;
 }
+
+/*
+ * The distinct keys of the filter that is the result of this query, or zero,
+ * unless it is a bloom_agg(key ...) of all rows.
+ */
+static double
+KeysOfAggregate(PlannerInfo *root)
+{
+	const Query *query = root->parse;
+	const Aggref *aggregate = (const Aggref *)
+	linitial_node(TargetEntry, query->targetList)->expr;
+	Expr	   *key;
+	RelOptInfo *rows;
+	int			relid;
+	EstimationInfo info = {0};
+	double		nkeys;
+
+	if (!IsA(aggregate, Aggref) || aggregate->args == NIL ||
+		BloomKindOfType(aggregate->aggtype) == BLOOM_NEITHER ||
+		aggregate->aggfilter != NULL || query->havingQual != NULL ||
+		query->groupClause != NIL || query->groupingSets != NIL)
+		return 0;
+
+	/* not an aggregate of filters */
+	key = linitial_node(TargetEntry, aggregate->args)->expr;
+	if (BloomKindOfType(exprType((Node *) key)) != BLOOM_NEITHER)
+		return 0;
+
+	rows = bms_get_singleton_member(root->all_query_rels, &relid) ?
+		find_base_rel(root, relid) : find_join_rel(root, root->all_query_rels);
+	if (rows == NULL)
+		return 0;
+	nkeys = estimate_num_groups(root, list_make1(key), rows->rows, NULL, &info);
+	return (info.flags & SELFLAG_USED_DEFAULT) ? 0 : nkeys;
+}
+
+/* The same of a parameter, which may be the result of such a sub-select. */
+static double
+KeysOfParam(PlannerInfo *root, const Param *param)
+{
+	/* it can come from a query around this one */
+	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *cell;
+
+		foreach(cell, root->init_plans)
+		{
+			const SubPlan *plan = lfirst_node(SubPlan, cell);
+
+			if (plan->subLinkType == EXPR_SUBLINK &&
+				linitial_int(plan->setParam) == param->paramid)
+				return KeysOfAggregate(list_nth(root->glob->subroots,
+												plan->plan_id - 1));
+		}
+	}
+	return 0;
+}
+
+/*
+ * The selectivity of a filter over a column, if only its number of keys is known.
+ */
+static double
+SelectivityOfKeys(VariableStatData *vardata, double nkeys)
+{
+	bool		isdefault;
+	double		distinct = get_variable_numdistinct(vardata, &isdefault);
+
+	if (isdefault)
+		return DEFAULT_BLOOM_SEL;
+	return Max(DEFAULT_BLOOM_SEL,
+			   (1 - NullFraction(vardata)) * Min(nkeys / distinct, 1));
+}
+
+/* ----------------------------------------------------------------
+ *						A COLUMN OF FILTERS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * The rate of a stored filter, by its header alone, or a negative number.
+ *
+ * A table may have anything in place of a filter, such as an aggregate's state,
+ * and ANALYZE must get past it.  So nothing here raises an error.  What is
+ * compressed is not looked at: that may turn out not to be decompressible.
+ */
+static double
+RateOfStored(Datum stored)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(stored);
+	Size		size = toast_raw_datum_size(stored);
+	Bloom		header;
+	double		rate;
+
+	if (size < BLOOM_HEADER_SIZE || VARATT_IS_COMPRESSED(value) ||
+		(VARATT_IS_EXTERNAL(value) && toast_datum_size(stored) + VARHDRSZ < size))
+		return -1;
+	SET_VARSIZE(&header, size);
+	BloomFetchSlice(stored, VARHDRSZ, BLOOM_ENCODED_HEADER, &header.version);
+	if (BloomCheckHeader(&header) != NULL || BloomSizeByHeader(&header) != size)
+		return -1;
+	rate = BloomRateNow(&header);
+	return rate <= 1 ? rate : -1;
+}
+
+/* What the server keeps of a column, and the mean of its filters' rates. */
+static void
+ComputeFilterStats(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch,
+				   int nrows, double total_rows)
+{
+	double		sum = 0;
+	int			nfilters = 0;
+	int			nvalues = 0;
+	double		fraction;
+	int			slot = 0;
+
+	/* as before, but now with the server's own function */
+	std_typanalyze(stats);
+	stats->compute_stats(stats, fetch, nrows, total_rows);
+
+	fraction = ANALYZED_FILTERS / (nrows * (1 - stats->stanullfrac));
+	for (int i = 0; i < nrows; i++)
+	{
+		bool		isnull;
+		Datum		stored = fetch(stats, i, &isnull);
+		double		rate;
+
+		vacuum_delay_point(true);
+		/* evenly spread, but in step with no pattern that the rows may have */
+		if (isnull || fmod(nvalues++ * GOLDEN_RATIO, 1) >= fraction)
+			continue;
+		rate = RateOfStored(stored);
+		if (rate < 0)
+			continue;
+		sum += rate;
+		nfilters++;
+	}
+
+	while (slot < STATISTIC_NUM_SLOTS && stats->stakind[slot] != 0)
+		slot++;
+	if (nfilters == 0 || slot == STATISTIC_NUM_SLOTS)
+		return;
+	stats->stakind[slot] = STATISTIC_KIND_BLOOM_RATE;
+	stats->numnumbers[slot] = 1;
+	stats->stanumbers[slot] = MemoryContextAlloc(stats->anl_context,
+												 sizeof(float4));
+	stats->stanumbers[slot][0] = (float4) (sum / nfilters);
+}
+
+/*
+ * _bloom_typanalyze
+ *		What ANALYZE does with a column of filters.
+ */
+PG_FUNCTION_INFO_V1(_bloom_typanalyze);
+Datum
+_bloom_typanalyze(PG_FUNCTION_ARGS)
+{
+	VacAttrStats *stats = (VacAttrStats *) PG_GETARG_POINTER(0);
+
+	if (!std_typanalyze(stats))
+		PG_RETURN_BOOL(false);
+	stats->compute_stats = ComputeFilterStats;
+	PG_RETURN_BOOL(true);
+}
+
+/*
+ * The selectivity of a key over a column of filters.
+ *
+ * No privilege is checked: a number is read, and no function sees a value.
+ */
+static double
+SelectivityOfFilters(const VariableStatData *vardata)
+{
+	double		rate = DEFAULT_RATE;
+	double		rows = vardata->rel != NULL ? vardata->rel->tuples : 0;
+	AttStatsSlot slot;
+
+	if (HeapTupleIsValid(vardata->statsTuple) &&
+		get_attstatsslot(&slot, vardata->statsTuple, STATISTIC_KIND_BLOOM_RATE,
+						 InvalidOid, ATTSTATSSLOT_NUMBERS))
+	{
+		rate = slot.numbers[0];
+		free_attstatsslot(&slot);
+	}
+	/* one row has the key; where there are few rows, nothing is known */
+	return (1 - NullFraction(vardata)) * rate +
+		(rows > 0 ? Min(1 / rows, DEFAULT_BLOOM_SEL) : 0);
+}
+
+/* ----------------------------------------------------------------
+ *							ESTIMATORS
+ * ----------------------------------------------------------------
+ */
 
 /*
  * The selectivity of a test with these two arguments, in either order.
  *
- * Whoever creates an operator may name our estimator for it.  So it is the
- * constant's own type that determines whether it is a filter, and there is no key
+ * Any operator may name our estimator as its own.  So it is the constant's own
+ * type that determines whether it is a filter, and there is no key
  * that is one.
  */
 static double
@@ -222,6 +451,11 @@ SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, Oid function,
 											  BloomFetch(constant->constvalue),
 											  function, collation);
 	}
+	else if (BloomKindOfType(vardata.vartype) != BLOOM_NEITHER)
+		selectivity = SelectivityOfFilters(&vardata);
+	else if (IsA(other, Param) && ((Param *) other)->paramkind == PARAM_EXEC)
+		selectivity = SelectivityOfKeys(&vardata,
+										KeysOfParam(root, (Param *) other));
 	ReleaseVariableStats(vardata);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
@@ -241,6 +475,50 @@ _bloom_sel(PG_FUNCTION_ARGS)
 									   get_opcode(PG_GETARG_OID(1)),
 									   PG_GET_COLLATION()));
 }
+
+/*
+ * The selectivity of a test of one table's keys in the filters of another.
+ */
+static double
+SelectivityOfJoin(PlannerInfo *root, List *args, SpecialJoinInfo *sjinfo)
+{
+	double		selectivity = DEFAULT_BLOOM_SEL;
+	ListCell   *cell;
+
+	/* how many rows find one that passes is another question */
+	if (sjinfo->jointype == JOIN_SEMI || sjinfo->jointype == JOIN_ANTI)
+		return selectivity;
+	foreach(cell, args)
+	{
+		VariableStatData vardata;
+
+		if (BloomKindOfType(exprType(lfirst(cell))) == BLOOM_NEITHER)
+			continue;
+		examine_variable(root, lfirst(cell), 0, &vardata);
+		selectivity = SelectivityOfFilters(&vardata);
+		ReleaseVariableStats(vardata);
+	}
+	CLAMP_PROBABILITY(selectivity);
+	return selectivity;
+}
+
+/*
+ * _bloom_joinsel
+ *		Join selectivity of bloom @> key and key <@ bloom.
+ */
+PG_FUNCTION_INFO_V1(_bloom_joinsel);
+Datum
+_bloom_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(SelectivityOfJoin((PlannerInfo *) PG_GETARG_POINTER(0),
+									   (List *) PG_GETARG_POINTER(2),
+									   (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
+}
+
+/* ----------------------------------------------------------------
+ *							COSTS
+ * ----------------------------------------------------------------
+ */
 
 /* What a test costs if each row has its own filter, by their average width. */
 static double
@@ -338,7 +616,8 @@ _bloom_contains_support(PG_FUNCTION_ARGS)
 	if (!IsA(request, SupportRequestSelectivity))
 		PG_RETURN_POINTER(NULL);
 	req = (SupportRequestSelectivity *) request;
-	req->selectivity = req->is_join ? DEFAULT_BLOOM_SEL :
+	req->selectivity = req->is_join ?
+		SelectivityOfJoin(req->root, req->args, req->sjinfo) :
 		SelectivityOfTest(req->root, req->args, req->varRelid, req->funcid,
 						  req->inputcollid);
 	PG_RETURN_POINTER(req);

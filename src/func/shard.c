@@ -33,8 +33,6 @@
 #include <math.h>
 
 #include "fmgr.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "bits/bits.h"
 #include "filter/format.h"

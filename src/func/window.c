@@ -7,7 +7,8 @@
  *	 A batch adds its keys to the dedup table of the partition, and notes which
  *	 were there (func/dedup.c).
  * - At the end of a batch the executor learns that its rows are done, and
- *	 forgets them: nothing is spilled, however long the partition.
+ *	 forgets them: nothing is spilled, however long the partition, unless rows
+ *	 take more than a 64th of work_mem.
  * - The dedup table lives in the partition's memory, which the executor frees
  *	 at the partition's end.
  *
@@ -23,12 +24,14 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/supportnodes.h"
 #include "utils/memutils.h"
 #include "windowapi.h"
 
-#include "key/hash.h"
+#include "compat.h"
 #include "filter/call.h"
 #include "func/dedup.h"
+#include "key/hash.h"
 
 /* Most rows of a batch, one for each bit of a word */
 #define MAX_BATCH			32
@@ -37,7 +40,7 @@
 typedef struct SeenCall
 {
 	BloomHasher hasher;
-	bool		warned;
+	BloomDedupCall tables;		/* of the partitions */
 	int			max_batch;
 } SeenCall;
 
@@ -61,7 +64,7 @@ GetCall(FunctionCallInfo fcinfo)
 		call = BloomMakeCallSite(fcinfo, 0, false, sizeof(SeenCall));
 		call->hasher.one_type = true;
 
-		/* the executor keeps two batches; a row takes at most a page */
+		/* the executor keeps two batches; a stored row takes at most a page */
 		call->max_batch = Max(1, Min(MAX_BATCH, work_mem / (2 * BLCKSZ / 1024)));
 	}
 	return call;
@@ -79,20 +82,20 @@ GetParameter(WindowObject window, int argno, const char *name)
 }
 
 static void
-BeginPartition(FunctionCallInfo fcinfo, BloomDedup *dedup)
+BeginPartition(FunctionCallInfo fcinfo, SeenCall *call, BloomDedup *dedup)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
 	MemoryContext context = GetMemoryChunkContext(dedup);
 
 	if (PG_NARGS() == 1)
-		BloomDedupInit(dedup, context, NULL);
+		BloomDedupInit(dedup, &call->tables, context, NULL);
 	else
 	{
 		float8		capacity = GetParameter(window, 1, "capacity");
 		float8		fp_prob = GetParameter(window, 2, "fp_prob");
 		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		BloomDedupInit(dedup, context, &shape);
+		BloomDedupInit(dedup, &call->tables, context, &shape);
 	}
 }
 
@@ -134,7 +137,7 @@ NextBatch(WindowObject window, SeenCall *call, SeenPartition *partition)
 	for (int i = 0; i < n; i++)
 	{
 		if (hashes[i] != 0 &&
-			!BloomDedupAdd(&partition->dedup, hashes[i], &call->warned))
+			!BloomDedupAdd(&partition->dedup, hashes[i]))
 			partition->seen |= (uint32) 1 << i;
 	}
 }
@@ -159,8 +162,32 @@ bloom_seen(PG_FUNCTION_ARGS)
 		SeenCall   *call = GetCall(fcinfo);
 
 		if (partition->dedup.context == NULL)
-			BeginPartition(fcinfo, &partition->dedup);
+			BeginPartition(fcinfo, call, &partition->dedup);
 		NextBatch(window, call, partition);
 	}
 	PG_RETURN_BOOL((partition->seen >> (row - partition->start)) & 1);
+}
+
+/*
+ * _bloom_seen_support
+ *		Planner support function of bloom_seen.
+ *
+ * The frame makes no difference, so the planner may take the cheapest.  It does
+ * only if all functions of the window agree: so this is the frame for which
+ * row_number(), rank() and others ask.
+ */
+PG_FUNCTION_INFO_V1(_bloom_seen_support);
+Datum
+_bloom_seen_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestOptimizeWindowClause))
+	{
+		((SupportRequestOptimizeWindowClause *) request)->frameOptions =
+			FRAMEOPTION_NONDEFAULT | FRAMEOPTION_ROWS |
+			FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_CURRENT_ROW;
+		PG_RETURN_POINTER(request);
+	}
+	PG_RETURN_POINTER(NULL);
 }

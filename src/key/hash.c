@@ -13,7 +13,7 @@
  *	 depend on them.  The server's own hash functions make no such promise, and
  *	 some keep only 32 bits.
  *
- * - Numbers of different types meet as with SQL's "=".  An integer becomes a
+ * - Numbers of different types are comparable, as with SQL's "=".  An integer becomes a
  *	 numeric or a float where the filter has those, and a numeric a float.  In
  *	 the other direction, a numeric can be tested but not added: if it is whole
  *	 and in range it is looked for as an integer, otherwise it is certainly
@@ -272,7 +272,7 @@ AreComparable(const BloomKeyType *key_type, const BloomKeyType *has, BloomUse us
 		return false;
 	return key_type->id == INT8OID ||
 		(key_type->id == NUMERICOID &&
-		 (has->id == FLOAT8OID || use == BLOOM_TO_TEST));
+		 (has->id == FLOAT8OID || use == BLOOM_TO_FIND));
 }
 
 /* Hash a number for a filter with comparable numbers of another type. */
@@ -326,18 +326,21 @@ uint64
 BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
 			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
+	BloomKeyType copy;
 	uint64		hash;
 
-	if (!hasher->key_type_varies && has->id != 0 &&
-		!BloomSameKeyType(has, &hasher->key_type))
+	if (!hasher->key_type_varies && has->id != 0)
 	{
+		if (BloomSameKeyType(has, &hasher->key_type))
+			return BloomHashDatum(hasher, key, seed);
 		BloomCheckHasher(hasher, holder, has, use);
 		return HashAsOtherNumber(hasher, key, has->id, seed, use);
 	}
+	/* the type of a row is known only afterwards; functions may run meanwhile */
+	copy = BloomCopyKeyType(has);
 	hash = BloomHashDatum(hasher, key, seed);
-	/* the type of a row is known only now */
-	if (has->id != 0 && !BloomSameKeyType(has, &hasher->key_type))
-		BloomKeyTypeMismatch(holder, has, &hasher->key_type);
+	if (copy.id != 0 && !BloomSameKeyType(&copy, &hasher->key_type))
+		BloomKeyTypeMismatch(holder, &copy, &hasher->key_type);
 	return hash;
 }
 
@@ -365,7 +368,7 @@ BloomHashArray(BloomHasher *hasher, ArrayType *array, BloomHolder holder,
 					  hasher->typbyval, hasher->typalign,
 					  &result.keys, &nulls, &n);
 	result.element = ARR_ELEMTYPE(array);
-	result.key_type = *has;
+	result.key_type = BloomCopyKeyType(has);
 	result.hashes = palloc(Max(n, 1) * sizeof(uint64));
 	for (int i = 0; i < n; i++)
 	{

@@ -19,11 +19,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* What a key is hashed for.  A key to test may be known to be absent. */
+/*
+ * Purpose of hashing: to add the key, or to find it, which is to test, count or
+ * remove it.  To find, hash 0 means "certainly absent".
+ */
 typedef enum BloomUse
 {
 	BLOOM_TO_ADD,
-	BLOOM_TO_TEST
+	BLOOM_TO_FIND
 } BloomUse;
 
 /* The elements of an array that are not null, in order, with their hashes */
@@ -128,8 +131,8 @@ BloomHashDatum(BloomHasher *hasher, Datum key, uint64 seed)
  * BloomHashKey
  *		Hash a key to add to a filter, or to test.
  *
- * An error if the filter has keys of another type, unless both are numbers that
- * meet.  Zero if no key of the filter's type is equal to this one, so that it
+ * An error if the filter has keys of another type, unless both are numbers, which
+ * are comparable.  Zero if no key of the filter's type is equal to this one, so that it
  * is certainly absent.
  */
 static pg_attribute_always_inline uint64

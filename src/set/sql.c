@@ -363,7 +363,7 @@ bloom_set_contains(PG_FUNCTION_ARGS)
 	if (site == NULL)
 		PG_RETURN_NULL();
 	hash = BloomHashKeyAs(&site->hasher, PG_GETARG_DATUM(1), BLOOM_HOLDER_SET,
-						  &test.key_type, test.seed, BLOOM_TO_TEST);
+						  &test.key_type, test.seed, BLOOM_TO_FIND);
 	result = StoredSetTestKey(&test, hash);
 	StoredSetFinishTest(&test);
 	PG_RETURN_BOOL(result);
@@ -385,7 +385,7 @@ TestArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 		return NULL;
 	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
 							BLOOM_HOLDER_SET, &test.key_type, test.seed,
-							BLOOM_TO_TEST);
+							BLOOM_TO_FIND);
 	answers = palloc0(array->nkeys + 1);
 	StoredSetTestKeys(&test, array->hashes, array->nkeys, answers);
 	StoredSetFinishTest(&test);

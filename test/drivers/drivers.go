@@ -1,7 +1,7 @@
 // What docs/clients.md says of database/sql, tried with lib/pq on the database
 // of PGHOST and so on, and of clients/go.  Prints the Test Anything Protocol.
 //
-// Debian's lib/pq is in GOPATH=/usr/share/gocode; test/tap/040_drivers.pl says
+// Debian's lib/pq is in GOPATH=/usr/share/gocode; test/tap/drivers.pl says
 // how to run this.
 package main
 

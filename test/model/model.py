@@ -1213,13 +1213,13 @@ def counting(world, a, b, c, d, e):
     middle = (first + end) // 2
     rows = world.rows_of
     # the first half is added, all of it once more, the first half is taken away twice
-    f = (f'counting_bloom_remove_all(counting_bloom_remove_all(counting_bloom_add_all('
-         f'coalesce((SELECT counting_bloom_agg(k, {capacity}, {fp_prob}) FROM {rows(kind, first, middle)}), '
-         f'counting_bloom_empty({capacity}, {fp_prob})), {world.array_of(kind, first, end)}), '
-         f'{world.array_of(kind, first, middle)}), {world.array_of(kind, first, middle)})')
+    empty = f'counting_bloom_empty({capacity}, {fp_prob})'
+    half, whole = world.array_of(kind, first, middle), world.array_of(kind, first, end)
+    added = (f'counting_bloom_add_all(coalesce((SELECT counting_bloom_agg(k, {capacity}, {fp_prob}) '
+             f'FROM {rows(kind, first, middle)}), {empty}), {whole})')
+    f = f'counting_bloom_remove_all(counting_bloom_remove_all({added}, {half}), {half})'
     if middle == first:
-        f = (f'counting_bloom_add_all(counting_bloom_empty({capacity}, {fp_prob}), '
-             f'{world.array_of(kind, first, end)})')
+        added = f = f'counting_bloom_add_all({empty}, {whole})'
     denied, removed, form, keys = world.run(f"""
         SELECT (SELECT count(*) FROM {rows(kind, middle, end)} AND NOT s.f @> k),
                (SELECT count(*) FROM {rows(kind, first, middle)} AND counting_bloom_contains(s.f, k)),
@@ -1236,9 +1236,17 @@ def counting(world, a, b, c, d, e):
     elif end - first <= capacity:
         world.check('counting removes', removed <= at_most((middle - first) * max(fp_prob, 0.01) * 2), removed)
     key = kind.expression.format(i=first)
-    world.check('counting counts', world.value(
-        f'SELECT counting_bloom_count(counting_bloom_remove(counting_bloom_add(counting_bloom_add('
-        f'counting_bloom_empty({capacity}, {fp_prob}), {key}), {key}), {key}), {key})') == 1)
+    # a count of 15 stands for any larger number, and stays
+    times = 1 + e % 20
+    count = world.value(f'SELECT counting_bloom_count(counting_bloom_remove(counting_bloom_add_all('
+                        f'{empty}, array_fill({key}, ARRAY[{times}])), {key}), {key})')
+    world.check('counting counts', count == (15 if times >= 15 else times - 1), count, times)
+    # unless a counter was full, the bits are those of the keys that are left
+    world.check('counting casts', world.value(f"""
+        SELECT f::bloom = b OR (counting_bloom_info(added)).counters_full > 0
+               OR replace((counting_bloom_info(f)).representation, 'counters', 'bits') <> (bloom_info(b)).representation
+        FROM (SELECT {added} AS added, {f} AS f,
+                     bloom_add_all(bloom_empty({capacity}, {fp_prob}), {world.array_of(kind, middle, end)}) AS b OFFSET 0) AS s"""))
     if 2 * (end - first) <= capacity:
         row = world.run(f"""
             SELECT counting_bloom_difference(counting_bloom_sum(f, g), g) = f

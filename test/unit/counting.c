@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/counting.c
+ * counting.c
  *		Test src/bits/counters.h: counters, alone, by key, and by words.
  *
  * The last test is the model: a million additions and removals at random,

@@ -1,5 +1,5 @@
 //! The vectors of `../vectors.json`; with `BLOOMTYPE_SERVER`, the name of a
-//! folder that `test/tap/036_clients.pl` makes, also what a server says.
+//! folder that `test/tap/clients.pl` makes, also what a server says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

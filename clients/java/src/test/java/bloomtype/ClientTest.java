@@ -22,7 +22,7 @@ import java.util.function.LongFunction;
 
 /**
  * The client against the vectors in the file that is its argument; with
- * BLOOMTYPE_SERVER, the name of a folder that test/tap/036_clients.pl makes,
+ * BLOOMTYPE_SERVER, the name of a folder that test/tap/clients.pl makes,
  * also against a server. Prints the Test Anything Protocol.
  */
 public final class ClientTest {

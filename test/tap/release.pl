@@ -91,7 +91,7 @@ foreach my $file (sort('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', glob 'doc
 		}
 	}
 	is("@dead", '', "links of $file");
-	foreach my $command ($text =~ /`((?:scripts|bench|tests|examples|clients)\/[\w.\/-]+)/g)
+	foreach my $command ($text =~ /`((?:scripts|bench|test|examples|clients)\/[\w.\/-]+)/g)
 	{
 		ok(-e $command, "$file: $command is there") unless -e $command;
 	}
