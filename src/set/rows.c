@@ -793,8 +793,8 @@ WriteIndexEntry(StoredSetTable *table, Relation index, const StoredSetRow *row,
 	bool		nulls[3] = {false, false, false};
 
 	/*
-	 * The check protects a new row from what others insert by SQL.  The key of
-	 * an old one is unique, for its last version is still there.
+	 * The check protects a new row from what others insert by SQL.  The key
+	 * of an old one is unique, for its last version is still there.
 	 */
 	(void) index_insert(index, values, nulls, &table->output->tts_tid,
 						table->rel,

@@ -94,7 +94,7 @@ typedef struct StoredSetPlace
 	ItemPointerData tid;
 	bool		is_own;			/* this transaction wrote it */
 	CommandId	command;		/* with which, or InvalidCommandId */
-	uint32		length;			/* if this subtransaction can overwrite it, or 0 */
+	uint32		length;			/* 0: this transaction cannot overwrite it */
 } StoredSetPlace;
 
 /* A version of a row */

@@ -146,7 +146,7 @@ StoredSetSize(StoredSetParams *params)
 {
 	double		fp_prob = StoredSetSliceRate(params);
 	double		keys = params->grows ? SizeToGrow(params, fp_prob) :
-		SizeToStay(params, fp_prob);
+	SizeToStay(params, fp_prob);
 	double		buckets = ceil(StoredSetSliceCapacity(params) / keys);
 
 	if (buckets > PG_INT32_MAX)
