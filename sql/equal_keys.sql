@@ -43,9 +43,6 @@ INSERT INTO guises VALUES
 	('pg_lsn', '1/A', '01/0A', '0/A'), ('oid8', '5', '05', '6'),
 	('jsonb', '{"a": 1, "bb": [2.0]}', '{"bb": [2], "a": 1.00, "a": 1}', '{"a": 1, "bb": 2}'),
 	('jsonb', '[]', ' [ ] ', '[[]]'), ('jsonb', '5', '5.0', '[5]'), ('jsonb', '"a"', '"\u0061"', '["a"]'), ('jsonb', '{}', '{ }', '[]'),
-	('tsvector', 'b:2A,1 a', $$'a' 'b':1,2A$$, 'a:1 b:2A,1'), ('tsquery', 'a & b', '(a) & (b)', 'a | b'),
-	-- by its =, weights and prefixes do not count
-	('tsquery', 'a:A', 'a:*', 'b'),
 	('int2vector', '1 2', ' 1  2', '2 1'), ('oidvector', '1 2', ' 1  2', '2 1'),
 	('int2vector[]', '{"1 2"}', '{" 1  2"}', '{"2 1"}'), ('oidvector[]', '{"1 2"}', '{" 1  2"}', '{"2 1"}'),
 	('int4[]', '{1,NULL}', '{01, null}', '{1}'), ('int4[]', '{1}', '[1:1]={1}', '[0:0]={1}'), ('int4[]', '{}', ' { } ', '{NULL}'),
@@ -93,8 +90,8 @@ WHERE (by_type, by_filter, different_by_type, different_by_filter) IS DISTINCT F
 SELECT count(DISTINCT type) >= 70 AS most_types, count(*) >= 400 AS pairs FROM verdicts;
 
 -- Every type with a default operator class, its own or by an implicit cast
--- that changes nothing, has a row above.  These have no input: nobody has keys
--- of them.
+-- that changes nothing, has a row above.  The first of those named have no input, so
+-- that no keys can be made of them; the last are no keys.
 SELECT t.oid::regtype AS untested
 FROM pg_type AS t
 WHERE t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AND t.typcategory <> 'A' AND
@@ -103,8 +100,12 @@ WHERE t.oid < 16384 AND t.typtype IN ('b', 'r', 'm') AND t.typcategory <> 'A' AN
 					(opcintype = t.oid OR opcintype = 'anyrange'::regtype AND typtype = 'r' OR opcintype = to_regtype('anymultirange') AND typtype = 'm' OR
 					 EXISTS (SELECT FROM pg_cast
 							 WHERE castsource = t.oid AND casttarget = opcintype AND castmethod = 'b' AND castcontext = 'i'))) AND
-	  t.typname NOT IN ('pg_node_tree', 'pg_ndistinct', 'pg_dependencies', 'pg_mcv_list', 'pg_brin_bloom_summary', 'pg_brin_minmax_multi_summary') AND
+	  t.typname NOT IN ('pg_node_tree', 'pg_ndistinct', 'pg_dependencies', 'pg_mcv_list', 'pg_brin_bloom_summary', 'pg_brin_minmax_multi_summary', 'tsvector', 'tsquery') AND
 	  NOT EXISTS (SELECT FROM guises WHERE to_regtype(type) = t.oid);
+
+-- fail: the server has an order of these, but cannot hash them
+SELECT bloom_add(bloom_empty(10), 'a'::tsvector);
+SELECT bloom_add(bloom_empty(10), 'a'::tsquery);
 
 -- Types that compare with each other are found in each other's filters.
 SELECT pair[1] AS one, pair[2] AS other, (pg_temp.same(pair[1], pair[2])).*, (pg_temp.same(pair[2], pair[1])).by_filter AS swapped
@@ -125,7 +126,6 @@ WITH keys AS (
 	UNION ALL SELECT format('%L::guise_pair', k) FROM unnest(ARRAY['(1,)', '(,1)', '(1,"")', '(,"")', '(,)', '(0,)']) AS k
 	UNION ALL SELECT format('%L::jsonb', k) FROM unnest(ARRAY['{"a": "b", "c": "d"}', '{"a": "bc", "d": ""}', '["a", "b", "c", "d"]', '[["a", "b"], "c", "d"]', '[["a", "b", "c"], "d"]',
 															  '[["a"], ["b"]]', '[["a", "b"]]', '[[["a"]], "b"]', '{"a": {"b": 1}}', '{"a": {}, "b": 1}', '[null, 0]', '[false, 0]', '["0", 0]', '[0, ["0"]]']) AS k
-	UNION ALL SELECT format('%L::tsvector', k) FROM unnest(ARRAY['a b', 'ab', 'a:1 b', 'a b:1', 'a:1,2 b', 'a:1 b:2', 'a:1A b:2']) AS k
 	UNION ALL SELECT format('%L::int4range', k) FROM unnest(ARRAY['[1,2)', '[1,)', '(,1)', '(,)', 'empty', '[2,3)']) AS k
 )
 SELECT count(*) AS keys, count(*) FILTER (WHERE by_type) AS equal_by_type, count(*) FILTER (WHERE by_filter) AS equal_by_filter

@@ -22,17 +22,9 @@
  *					6 object: 4 bytes number of members; of each, the name
  *					  as an item and the value with its tag; names in the
  *					  order of their lengths, and then of their bytes
- *		tsvector	4 bytes number of lexemes; of each, an item in UTF-8, 2
- *					bytes number of positions, 2 bytes each position; in the
- *					order of the lexemes' bytes
- *		tsquery		4 bytes number of nodes; these, from the root on and the
- *					right operand first: 1 byte 0 and an item in UTF-8, or 1
- *					byte 1 to 4 for NOT, AND, OR and PHRASE, and with the
- *					last 2 bytes distance
  *
  * Equality is that of the type: arrays with different lower bounds differ,
- * 1.0 and 1.00 in jsonb do not, and the weights of a tsquery do not count.
- * Dropped columns are left out.
+ * 1.0 and 1.00 in jsonb do not.  Dropped columns are left out.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -42,7 +34,6 @@
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
-#include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
 #include "utils/rangetypes.h"
@@ -51,15 +42,6 @@
 #include "compat.h"
 
 #define NULL_ITEM	0xffffffff
-
-static void
-Append16(StringInfo buf, uint16 value)
-{
-	char		bytes[2];
-
-	BloomPut16(bytes, value);
-	appendBinaryStringInfo(buf, bytes, sizeof(bytes));
-}
 
 static void
 Append32(StringInfo buf, uint32 value)
@@ -99,72 +81,50 @@ AppendItem(BloomHasher *hasher, Datum value, StringInfo buf)
 }
 
 /* ----------------------------------------------------------------
- *							PARTS IN ORDER
+ *							JSONB
  *
- * The members of a jsonb object and the lexemes of a tsvector are stored in
- * the order of their bytes in the database's encoding.  Where that is not
- * UTF-8, they are sorted by their bytes in UTF-8, as other databases store the
- * same value.
+ * The members of an object are stored in the order of the lengths of their
+ * names, and then of their bytes, in the database's encoding.  Where that is
+ * not UTF-8, they are sorted by their names in UTF-8, as other databases store
+ * the same value.
  * ----------------------------------------------------------------
  */
 
-/* A part of the buffer: an item, by which it is ordered, and what follows */
-typedef struct SortedPart
+/* A member in the buffer: its name, which is an item, and what follows */
+typedef struct JsonbMember
 {
 	int			start;
 	int			end;
-} SortedPart;
-
-typedef struct PartOrder
-{
-	const char *data;			/* of the buffer */
-	bool		by_length;		/* of the items first */
-} PartOrder;
+} JsonbMember;
 
 static int
-CompareParts(const void *a, const void *b, void *arg)
+CompareMembers(const void *a, const void *b, void *data)
 {
-	const PartOrder *order = arg;
-	const char *item_a = order->data + ((const SortedPart *) a)->start;
-	const char *item_b = order->data + ((const SortedPart *) b)->start;
-	uint32		len_a = BloomGet32(item_a);
-	uint32		len_b = BloomGet32(item_b);
-	int			result = 0;
+	const char *name_a = (const char *) data + ((const JsonbMember *) a)->start;
+	const char *name_b = (const char *) data + ((const JsonbMember *) b)->start;
+	uint32		len_a = BloomGet32(name_a);
+	uint32		len_b = BloomGet32(name_b);
 
-	if (!order->by_length || len_a == len_b)
-		result = memcmp(item_a + 4, item_b + 4, Min(len_a, len_b));
-	if (result != 0)
-		return result;
-	return len_a < len_b ? -1 : len_a > len_b;
+	if (len_a != len_b)
+		return len_a < len_b ? -1 : 1;
+	return memcmp(name_a + 4, name_b + 4, len_a);
 }
 
-/* Put the parts that the buffer ends with into order; frees their array. */
+/* Put the members that the buffer ends with into order. */
 static void
-SortParts(SortedPart *parts, int nparts, StringInfo buf, bool by_length)
+SortMembers(JsonbMember *members, int nmembers, StringInfo buf)
 {
-	PartOrder	order = {buf->data, by_length};
-	char	   *copy;
-	int			start;
+	int			start = members[0].start;
+	char	   *copy = palloc(buf->len - start);
 
-	if (nparts > 1 && BloomTextNeedsConversion())
-	{
-		start = parts[0].start;
-		copy = palloc(buf->len - start);
-		memcpy(copy, buf->data + start, buf->len - start);
-		qsort_arg(parts, nparts, sizeof(SortedPart), CompareParts, &order);
-		buf->len = start;
-		for (int i = 0; i < nparts; i++)
-			appendBinaryStringInfo(buf, copy + (parts[i].start - start),
-								   parts[i].end - parts[i].start);
-		pfree(copy);
-	}
-	pfree(parts);
+	memcpy(copy, buf->data + start, buf->len - start);
+	qsort_arg(members, nmembers, sizeof(JsonbMember), CompareMembers, buf->data);
+	buf->len = start;
+	for (int i = 0; i < nmembers; i++)
+		appendBinaryStringInfo(buf, copy + (members[i].start - start),
+							   members[i].end - members[i].start);
+	pfree(copy);
 }
-
-/* ----------------------------------------------------------------
- *							JSONB
- * ----------------------------------------------------------------
- */
 
 typedef enum JsonbTag
 {
@@ -223,7 +183,7 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 	JsonbIterator *it = JsonbIteratorInit(container);
 	JsonbIteratorToken token;
 	JsonbValue	value;
-	SortedPart *members = NULL;
+	JsonbMember *members = NULL;
 	int			nmembers = 0;
 
 	check_stack_depth();
@@ -233,7 +193,7 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 		Append32(buf, JsonContainerSize(container));
 	}
 	if (is_object)
-		members = palloc(JsonContainerSize(container) * sizeof(SortedPart));
+		members = palloc(JsonContainerSize(container) * sizeof(JsonbMember));
 
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
@@ -247,62 +207,10 @@ AppendJsonbContainer(JsonbContainer *container, StringInfo buf)
 		if (token == WJB_VALUE)
 			members[nmembers++].end = buf->len;
 	}
+	if (nmembers > 1 && BloomTextNeedsConversion())
+		SortMembers(members, nmembers, buf);
 	if (is_object)
-		SortParts(members, nmembers, buf, true);
-}
-
-/* ----------------------------------------------------------------
- *							TEXT SEARCH
- * ----------------------------------------------------------------
- */
-
-static void
-AppendTsVector(TSVector vector, StringInfo buf)
-{
-	WordEntry  *entries = ARRPTR(vector);
-	SortedPart *lexemes = palloc(vector->size * sizeof(SortedPart));
-
-	Append32(buf, vector->size);
-	for (int i = 0; i < vector->size; i++)
-	{
-		int			npositions = POSDATALEN(vector, &entries[i]);
-		WordEntryPos *positions = POSDATAPTR(vector, &entries[i]);
-
-		CHECK_FOR_INTERRUPTS();
-		lexemes[i].start = buf->len;
-		AppendTextAsItem(buf, STRPTR(vector) + entries[i].pos, entries[i].len);
-		Append16(buf, npositions);
-		for (int j = 0; j < npositions; j++)
-			Append16(buf, positions[j]);
-		lexemes[i].end = buf->len;
-	}
-	SortParts(lexemes, vector->size, buf, false);
-}
-
-static void
-AppendTsQuery(TSQuery query, StringInfo buf)
-{
-	QueryItem  *items = GETQUERY(query);
-	const char *words = GETOPERAND(query);
-
-	/* as stored, the tree is in this order already */
-	Append32(buf, query->size);
-	for (int i = 0; i < query->size; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (items[i].type == QI_VAL)
-		{
-			appendStringInfoCharMacro(buf, 0);
-			AppendTextAsItem(buf, words + items[i].qoperand.distance,
-							 items[i].qoperand.length);
-		}
-		else
-		{
-			appendStringInfoCharMacro(buf, items[i].qoperator.oper);
-			if (items[i].qoperator.oper == OP_PHRASE)
-				Append16(buf, items[i].qoperator.distance);
-		}
-	}
+		pfree(members);
 }
 
 /* ----------------------------------------------------------------
@@ -467,12 +375,6 @@ BloomAppendKey(BloomHasher *hasher, Datum key, StringInfo buf)
 			break;
 		case BLOOM_KEY_JSONB:
 			AppendJsonbContainer(&((Jsonb *) value)->root, buf);
-			break;
-		case BLOOM_KEY_TSVECTOR:
-			AppendTsVector(value, buf);
-			break;
-		case BLOOM_KEY_TSQUERY:
-			AppendTsQuery(value, buf);
 			break;
 		default:
 			AppendRow(hasher, value, buf);

@@ -48,8 +48,6 @@ typedef enum BloomEncoding
 	BLOOM_KEY_HASHED,			/* by the type's own hash function */
 	/* those that are made of other values */
 	BLOOM_KEY_JSONB,
-	BLOOM_KEY_TSVECTOR,
-	BLOOM_KEY_TSQUERY,
 	BLOOM_KEY_ARRAY,
 	BLOOM_KEY_RANGE,
 	BLOOM_KEY_MULTIRANGE,

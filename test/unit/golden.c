@@ -266,8 +266,7 @@ static const struct
 	{"inet", "869"}, {"cidr", "869"}, {"bit(3)", "1562"}, {"varbit", "1562"},
 	{"text", "25"}, {"varchar", "25"}, {"name", "25"}, {"char(9)", "25"},
 	{"bytea", "17"}, {"oid", "26"}, {"regtype", "26"}, {"xid", "28"}, {"xid8", "5069"},
-	{"pg_lsn", "3220"}, {"tid", "27"}, {"jsonb", "3802"}, {"tsvector", "3614"},
-	{"tsquery", "3615"},
+	{"pg_lsn", "3220"}, {"tid", "27"}, {"jsonb", "3802"},
 	{"golden_enum", "enum golden_enum"}, {"golden_pair", "(int8,text)"},
 	{"int2[]", "int8[]"}, {"int4[]", "int8[]"}, {"int8[]", "int8[]"},
 	{"text[]", "text[]"}, {"numeric[]", "numeric[]"},
@@ -458,18 +457,6 @@ container_rows(void)
 			 JOIN(TAG(6), U32(2),
 				  ITEM("b"), TAG(6), U32(1), ITEM("c"), TAG(3), item(NUMERIC(0, 0)),
 				  ITEM("aa"), TAG(5), U32(0)));
-
-	/* positions: their weight, 3 for A, and their number */
-	hash_row("tsvector", "fat:2A,4 cat", 0,
-			 JOIN(U32(2), ITEM("cat"), of_number(0, 2),
-				  ITEM("fat"), of_number(2, 2), of_number(3 << 14 | 2, 2),
-				  of_number(4, 2)));
-	/* the right operand comes first */
-	hash_row("tsquery", "fat & !cat <3> rat", 0,
-			 JOIN(U32(6), TAG(2),
-				  TAG(4), of_number(3, 2), TAG(0), ITEM("rat"),
-				  TAG(1), TAG(0), ITEM("cat"),
-				  TAG(0), ITEM("fat")));
 }
 
 /* Days from 2000-01-01 to 2026-11-20, and microseconds of a day. */

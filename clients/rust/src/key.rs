@@ -69,8 +69,6 @@ impl fmt::Display for KeyType {
             1700 => "numeric",
             2950 => "uuid",
             3220 => "pg_lsn",
-            3614 => "tsvector",
-            3615 => "tsquery",
             3802 => "jsonb",
             5069 => "xid8",
             _ => return write!(f, "of OID {oid}"),

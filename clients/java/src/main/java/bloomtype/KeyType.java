@@ -34,7 +34,7 @@ public record KeyType(long number, String name) {
             Map.entry(1114L, "timestamp"), Map.entry(1184L, "timestamptz"),
             Map.entry(1186L, "interval"), Map.entry(1266L, "timetz"), Map.entry(1562L, "varbit"),
             Map.entry(1700L, "numeric"), Map.entry(2950L, "uuid"), Map.entry(3220L, "pg_lsn"),
-            Map.entry(3614L, "tsvector"), Map.entry(3615L, "tsquery"), Map.entry(3802L, "jsonb"),
+            Map.entry(3802L, "jsonb"),
             Map.entry(5069L, "xid8"));
 
     static long numberOf(byte[] name) {
