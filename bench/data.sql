@@ -201,8 +201,8 @@ END
 $$;
 
 -- Files, each with its own keys: the tables fine, a filter for each in line;
--- coarse, one for a thousand of them; top, one for 32,000; and packed, their
--- pairs, in 2^bits buckets for each group of 65,536 files.
+-- coarse, one for a thousand of them (grp); top, one for 32 of these (upper); and
+-- packed, their pairs, in 2^bits buckets for each group of 65,536 files.
 CREATE FUNCTION bench_file_key(file bigint, i bigint) RETURNS bigint
 	LANGUAGE sql IMMUTABLE AS $$ SELECT hashint8extended(file * 1000000 + i, 42) $$;
 
@@ -210,25 +210,37 @@ CREATE FUNCTION bench_fine(files bigint, keys bigint) RETURNS void
 	LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE IF EXISTS fine;
-	CREATE UNLOGGED TABLE fine (file int PRIMARY KEY, keys bloom) WITH (toast_tuple_target = 8160);
+	CREATE UNLOGGED TABLE fine (grp int, file int, keys bloom, PRIMARY KEY (grp, file)) WITH (toast_tuple_target = 8160);
 	INSERT INTO fine
-	SELECT file, f
+	SELECT file / 1000, file, f
 	FROM generate_series(0, files - 1) AS file,
 		 LATERAL (SELECT bloom_agg(bench_file_key(file, i), bench_fine.keys, 0.0001) AS f FROM generate_series(1, bench_fine.keys) AS i) AS s;
 END
 $$;
 
-CREATE FUNCTION bench_coarse(name text, files bigint, keys bigint, each bigint) RETURNS void
+CREATE FUNCTION bench_coarse(files bigint, keys bigint) RETURNS void
 	LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('DROP TABLE IF EXISTS %I', name);
-	EXECUTE format('CREATE UNLOGGED TABLE %I (first int, last int, keys bloom)', name);
-	EXECUTE format('INSERT INTO %I
-		SELECT first, first + $3 - 1, f
-		FROM generate_series(0, $1 - 1, $3) AS first,
-			 LATERAL (SELECT bloom_agg(bench_file_key(file, i), $2 * $3, 0.01) AS f
-					  FROM generate_series(first, least(first + $3, $1) - 1) AS file, generate_series(1, $2) AS i) AS s', name)
-	USING files, keys, each;
+	DROP TABLE IF EXISTS coarse;
+	CREATE UNLOGGED TABLE coarse (upper int, grp int, keys bloom, PRIMARY KEY (upper, grp));
+	INSERT INTO coarse
+	SELECT g / 32, g, f
+	FROM generate_series(0, (files - 1) / 1000) AS g,
+		 LATERAL (SELECT bloom_agg(bench_file_key(file, i), bench_coarse.keys * 1000, 0.01) AS f
+				  FROM generate_series(g * 1000, least((g + 1) * 1000, files) - 1) AS file, generate_series(1, bench_coarse.keys) AS i) AS s;
+END
+$$;
+
+CREATE FUNCTION bench_top(files bigint, keys bigint) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS top;
+	CREATE UNLOGGED TABLE top (upper int PRIMARY KEY, keys bloom);
+	INSERT INTO top
+	SELECT u, f
+	FROM generate_series(0, (files - 1) / 32000) AS u,
+		 LATERAL (SELECT bloom_agg(bench_file_key(file, i), bench_top.keys * 32000, 0.01) AS f
+				  FROM generate_series(u * 32000, least((u + 1) * 32000, files) - 1) AS file, generate_series(1, bench_top.keys) AS i) AS s;
 END
 $$;
 

@@ -254,7 +254,7 @@ ALTER TABLE compressed ALTER f SET STORAGE extended;
 INSERT INTO compressed SELECT file, bloom_agg(i, 100000, 0.01) FROM generate_series(1, 20) AS file, generate_series(1, 17000) AS i GROUP BY file ORDER BY file;
 
 -- An estimate is the mean of the rates, or 0.01 before ANALYZE, and one row.
-VACUUM one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, no_row, of_domain, part_1, part_2, parent, child, compressed;
+VACUUM (DISABLE_PAGE_SKIPPING) one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, no_row, of_domain, part_1, part_2, parent, child, compressed;
 CREATE TEMPORARY TABLE filters AS
 SELECT ordinality AS n, name::regclass, pg_temp.expected(name::regclass) AS before
 FROM unnest('{one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, no_row, of_domain, parts, part_1, parent, compressed}'::text[]) WITH ORDINALITY AS name (name);

@@ -2,12 +2,12 @@
 -- files, as in docs/cookbook.md, and all filters of the files in line.
 -- title: which of 10^5 files have a key
 -- setup:
-SELECT bench_fine(100000, 1000), bench_coarse('coarse', 100000, 1000, 1000);
+SELECT bench_fine(100000, 1000), bench_coarse(100000, 1000);
 VACUUM ANALYZE fine;
 VACUUM ANALYZE coarse;
 -- ours: coarse filters above fine ones
-SELECT count(*) FROM coarse AS c JOIN fine AS f ON f.file BETWEEN c.first AND c.last
-WHERE c.keys @> bench_file_key(4711, 7) AND f.keys @> bench_file_key(4711, 7);
+SELECT count(*) FROM coarse JOIN fine USING (grp)
+WHERE coarse.keys @> bench_file_key(4711, 7) AND fine.keys @> bench_file_key(4711, 7);
 -- against: fine filters in line | at most 0.2
 SELECT count(*) FROM fine WHERE keys @> bench_file_key(4711, 7);
 -- value: rows estimated / rows of a key that no file has, fine filters | 0.5 to 2

@@ -2,7 +2,7 @@
 -- docs/cookbook.md, and coarse filters above those of the files; a hundred keys.
 -- title: which of 16,384 files have a key
 -- setup:
-SELECT bench_fine(16384, 1000), bench_coarse('coarse', 16384, 1000, 1000), bench_packed(16384, 1000, 15);
+SELECT bench_fine(16384, 1000), bench_coarse(16384, 1000), bench_packed(16384, 1000, 15);
 VACUUM ANALYZE fine;
 VACUUM ANALYZE coarse;
 VACUUM ANALYZE packed;
@@ -16,8 +16,7 @@ FROM (SELECT bench_file_key(j * 163, j) AS key FROM generate_series(1, 100) AS j
 -- against: coarse filters above fine ones | at most 0.3
 SELECT count(file)
 FROM (SELECT bench_file_key(j * 163, j) AS key FROM generate_series(1, 100) AS j OFFSET 0) AS k,
-	 LATERAL (SELECT file FROM coarse AS c JOIN fine AS f ON f.file BETWEEN c.first AND c.last
-			  WHERE c.keys @> key AND f.keys @> key) AS s;
+	 LATERAL (SELECT file FROM coarse JOIN fine USING (grp) WHERE coarse.keys @> key AND fine.keys @> key) AS s;
 -- value: bytes a pair (file, key), packed | at most 4.8
 SELECT pg_total_relation_size('packed') / (16384 * 1000.0);
 -- value: bytes a pair (file, key), both levels of filters
