@@ -1050,37 +1050,34 @@ CREATE FUNCTION bloom_set_missing(set regclass, keys anycompatiblearray, at time
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 2000;
 COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz) IS 'the elements that are certainly not in the set, in their order, with repeats, without nulls';
 
-CREATE FUNCTION bloom_set_expire(set regclass, at timestamptz DEFAULT pg_catalog.now())
-	RETURNS bigint
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway, and return their number; a time that is ahead of the clock by more than a slice is error 22023';
-
 CREATE FUNCTION bloom_set_compact(set regclass) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'move the keys that large transactions have left beside the filters of a set into these, and return their number; later adds do so anyway';
+COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'delete what has expired by the clock, move the keys that wait beside the filters of a set into these where that saves space, and return the number of keys moved; later adds do both for the parts of the set to which they write';
 
 CREATE FUNCTION bloom_set_dedup() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
 COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger BEFORE INSERT FOR EACH ROW with the arguments (''set'', ''column'' [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema must be in the schema of the table; rows with a null key stay';
 
-CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog.now(),
-								 OUT capacity bigint, OUT fp_prob float8,
-								 OUT keep interval, OUT slice_length interval,
-								 OUT slice_capacity bigint, OUT slice_fp_prob float8,
-								 OUT buckets int, OUT oldest timestamptz,
-								 OUT grow boolean, OUT seed bigint)
-	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked; length, capacity and rate of a time slice; number of buckets in the first generation; the oldest live time slice; whether it grows; its seed';
-
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
-							   OUT slice timestamptz, OUT key_type text,
-							   OUT capacity bigint, OUT fp_prob float8, OUT keys bigint,
-							   OUT fp_prob_now float8, OUT buckets int, OUT bytes bigint,
-							   OUT generations int)
+							   OUT key_type text, OUT capacity bigint,
+							   OUT fp_prob float8, OUT keys bigint,
+							   OUT fp_prob_now float8, OUT bytes bigint,
+							   OUT keep interval, OUT slices int,
+							   OUT slice_length interval, OUT oldest timestamptz,
+							   OUT grow boolean, OUT buckets int,
+							   OUT generations int, OUT seed bigint)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type, capacity and rate of a set as asked; keys estimated, rate now, bytes on disk; of a set that forgets: keep, slices, the length of a slice, and the oldest live one; whether it grows, buckets in the first generation, generations that have keys, seed';
+
+CREATE FUNCTION bloom_set_slices(set regclass, at timestamptz DEFAULT pg_catalog.now(),
+								 OUT slice timestamptz, OUT capacity bigint,
+								 OUT fp_prob float8, OUT keys bigint,
+								 OUT fp_prob_now float8, OUT bytes bigint,
+								 OUT generations int)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, buckets in the first generation, bytes (on disk for the whole set), and number of generations';
+COMMENT ON FUNCTION bloom_set_slices(regclass, timestamptz) IS 'a row for each live time slice that has keys, the newest first: its beginning, capacity and rate as asked, keys estimated, rate now, bytes of its rows, generations; a set without keep has one, -infinity';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS
