@@ -774,14 +774,14 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	for (const SliceInfo *info = SumUpRows(&table, oldest); info != NULL;
 		 info = info->next)
 	{
-		keys += info->keys;
+		keys += rint(info->keys);	/* the sum over bloom_set_slices */
 		right += log1p(-StoredSetRateOfSlice(params, info->rates));
 		generations = Max(generations, info->generations);
 	}
 	values[0] = CStringGetTextDatum(BloomKeyTypeName(&table.set.key_type));
 	values[1] = Int64GetDatum(params->capacity);
 	values[2] = Float8GetDatum(params->fp_prob);
-	values[3] = Int64GetDatum((int64) rint(keys));
+	values[3] = Int64GetDatum((int64) keys);
 	values[4] = Float8GetDatum(0 - expm1(right));
 	values[5] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
