@@ -1302,8 +1302,8 @@ def set_create(world, a, b, c, d, e):
               (f", keep => '{keep} seconds', slices => {slices}" if keep else '') + ')')
     world.sets[name] = Set(kind.key_type, capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0,
                            slices if keep else 1, grow=grow)
-    row = world.run(f"SELECT capacity, fp_prob FROM bloom_set_params('{name}', {at(world.now)})")[0]
-    world.check('set params', row == (capacity, fp_prob), row)
+    row = world.run(f"SELECT key_type, capacity, fp_prob, keys, grow, slices FROM bloom_set_info('{name}', {at(world.now)})")[0]
+    world.check('set params', row == (kind.key_type, capacity, fp_prob, 0, grow, slices if keep else None), row)
 
 
 def the_set(world, a):
@@ -1427,10 +1427,10 @@ def set_info(world, a, b, c, d, e):
     name, model = the_set(world, a)
     if model is None:
         return
-    rows = world.run(f"SELECT * FROM bloom_set_info('{name}', {at(world.now)})")
-    world.check('set info', len(rows) >= 1 and all(row[1] == model.key_type for row in rows), rows)
-    if model.keep and b % 2:
-        world.check('expire', world.value(f"SELECT bloom_set_expire('{name}', {at(world.now)})") >= 0)
+    row = world.run(f"SELECT key_type, keys FROM bloom_set_info('{name}', {at(world.now)})")[0]
+    slices = world.run(f"SELECT slice, keys FROM bloom_set_slices('{name}', {at(world.now)})")
+    world.check('set info', row == (model.key_type, sum(keys for _, keys in slices)), row, slices)
+    world.check('slices, the newest first', slices == sorted(slices, reverse=True) and (model.keep or len(slices) <= 1), slices)
     if e % 4 == 3:
         world.check('compact', world.value(f"SELECT bloom_set_compact('{name}')") >= 0)
 

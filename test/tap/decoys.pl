@@ -227,10 +227,9 @@ my %calls = (
 	bloom_set_contains_any => q{ext.bloom_set_contains_any('ext.kept', ARRAY[5, 100])},
 	bloom_set_missing => q{ext.bloom_set_missing('ext.kept', ARRAY[5, 100]) IS NOT NULL},
 	bloom_set_dedup => undef,	# a trigger's, below
-	bloom_set_expire => q{ext.bloom_set_expire('ext.forgetting') IS NOT NULL},
-	bloom_set_compact => q{ext.bloom_set_compact('ext.kept') IS NOT NULL},
-	bloom_set_params => q{(ext.bloom_set_params('ext.kept')).capacity IS NOT NULL},
-	bloom_set_info => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM ext.bloom_set_info('ext.forgetting'))},
+	bloom_set_compact => q{ext.bloom_set_compact('ext.kept') IS NOT NULL AND ext.bloom_set_compact('ext.forgetting') IS NOT NULL},
+	bloom_set_info => q{(ext.bloom_set_info('ext.forgetting')).capacity IS NOT NULL},
+	bloom_set_slices => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM ext.bloom_set_slices('ext.kept'))},
 );
 my @order = sort { ($b eq 'bloom_set_create') <=> ($a eq 'bloom_set_create') || $a cmp $b } keys %calls;
 
