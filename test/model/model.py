@@ -1428,11 +1428,15 @@ def set_info(world, a, b, c, d, e):
     if model is None:
         return
     row = world.run(f"SELECT key_type, keys FROM bloom_set_info('{name}', {at(world.now)})")[0]
-    slices = world.run(f"SELECT slice, keys FROM bloom_set_slices('{name}', {at(world.now)})")
+    slices = world.run(f"SELECT slice::text, keys FROM bloom_set_slices('{name}', {at(world.now)})")
     world.check('set info', row == (model.key_type, sum(keys for _, keys in slices)), row, slices)
     world.check('slices, the newest first', slices == sorted(slices, reverse=True) and (model.keep or len(slices) <= 1), slices)
     if e % 4 == 3:
         world.check('compact', world.value(f"SELECT bloom_set_compact('{name}')") >= 0)
+        if model.keep:
+            # by the clock, all of it has expired
+            world.check('expiry', world.value(f"SELECT count(*) FROM {name} WHERE bucket >= 0") == 0)
+            world.sets[name] = dataclasses.replace(model, keys=(), many=False)
 
 
 @operation

@@ -172,9 +172,9 @@ is(wrong(q{SELECT program, key FROM tried JOIN program ON id = program WHERE at 
 is(wrong(q{SELECT id AS program, key FROM program, (SELECT generate_series(1, 300) UNION ALL SELECT generate_series(1000, 1200)) AS k (key)
 	WHERE bloom_set_contains(('s' || id)::regclass, key, now) EXCEPT SELECT program, key FROM tried}),
 	'', 'nothing else is there');
-# at the latest when all is done once more
-is(answer(q{SELECT count(*) FROM program WHERE what LIKE '%compaction%' AND NOT EXISTS (SELECT FROM compacted WHERE program = id AND moved > 0)}),
-	0, 'keys moved in all programs with compaction');
+# at the latest when all is done once more; but where the filter has expired
+is(answer(q{SELECT count(*) FROM program WHERE what LIKE '%compaction%' AND what NOT LIKE '%expiry%' AND NOT EXISTS (SELECT FROM compacted WHERE program = id AND moved > 0)}),
+	0, 'compaction moved keys in all other programs');
 is(answer(join ' UNION ALL ', map { "(SELECT 's$_', slice FROM s$_ JOIN program ON id = $_ WHERE bucket >= 0 AND slice < live LIMIT 1)" }
 		  split /\n/, answer(q{SELECT id FROM program WHERE what LIKE '%expiry%'})),
 	'', 'all that has expired is deleted');
