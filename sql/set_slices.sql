@@ -15,6 +15,12 @@ SET intervalstyle = postgres;
 SELECT bloom_set_create('burst', 'int', capacity => 2000, fp_prob => 0.001, keep => '2 hours', slices => 2, seed => 1);
 SELECT cardinality(bloom_set_add_all('burst', ARRAY(SELECT generate_series(1, 200000)), '2020-01-01 00:30')) > 199000 AS nearly_all_new;
 SELECT count(*) > 1000 AS many_rows FROM burst WHERE slice = '2020-01-01';
+-- bloom_set_compact deletes it at once
+BEGIN;
+SELECT bloom_set_compact('burst') AS moved;
+SELECT count(*) AS rows FROM burst WHERE bucket >= 0;
+ROLLBACK;
+SELECT count(*) > 1000 AS many_rows FROM burst WHERE slice = '2020-01-01';
 SELECT sum(cardinality(bloom_set_add_all('burst', ARRAY(SELECT hour * 1000000 + minute * 1000 + i FROM generate_series(1, 16) AS i),
 	'2020-01-01'::timestamptz + hour * interval '1 hour' + minute * interval '1 minute'))) > 22000 AS nearly_all_new
 FROM generate_series(1, 24) AS hour, generate_series(0, 59) AS minute;

@@ -24,7 +24,7 @@
  *
  * Invariants, while the lock of a bucket is held:
  *
- *	- No other add or expiry writes rows of the bucket.  Transactions may end.
+ *	- No other add or compaction writes rows of the bucket.  Transactions may end.
  *	- A row has at most one newest version.  Its creator is this transaction,
  *	  another open one, or one that has committed.
  *	- A version is free if it is the newest, no other open transaction has
