@@ -175,8 +175,8 @@ HashCollated(const BloomHasher *hasher, Datum key)
 
 	if (hasher->base == BPCHAROID)
 		text = DirectFunctionCall1(rtrim1, key);
-	/* both end with a zero byte */
 	else if (hasher->base == NAMEOID || hasher->base == UNKNOWNOID)
+		/* both end with a zero byte */
 		text = CStringGetTextDatum(DatumGetCString(key));
 	hash = DirectFunctionCall2Coll(hashtextextended, hasher->collation, text,
 								   UInt64GetDatum(0));
