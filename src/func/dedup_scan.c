@@ -29,10 +29,11 @@
  *	 those below it (WindowAggPath.qual).
  * - set_customscan_references replaces each expression of the target list that
  *	 equals one in custom_scan_tlist by a reference to its resno, and ruleutils
- *	 prints the first entry with that resno.  So the list has two entries for the
- *	 flag: a FuncExpr to be printed, and the WindowFunc to be found, which from
- *	 18 on cannot be printed without a WindowAgg.  Nothing evaluates the list;
- *	 ExecInitCustomScan makes the type of the scan slot from it, by position.
+ *	 prints the first entry with that resno.  From 18 on, it cannot print a
+ *	 WindowFunc without its WindowAgg.  So the list has two entries for a column
+ *	 with one: first a plain call, to be printed, and at the end of the list the
+ *	 WindowFunc, to be found.  Nothing evaluates them; ExecInitCustomScan makes
+ *	 the type of the scan slot from the list, by position.
  * - A scan below a node that wants its exact columns returns no slot of a
  *	 relation with missing or dropped columns as it is (tlist_matches_tupdesc).
  *	 So a copy of it can have the result type's descriptor.
@@ -54,6 +55,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
@@ -215,9 +217,25 @@ ReplacePaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 
 static const CustomScanMethods scan_methods;
 
+/* An expression with plain calls in place of those of window functions */
+static Node *
+Printable(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, WindowFunc))
+	{
+		WindowFunc *call = (WindowFunc *) node;
+
+		return (Node *) makeFuncExpr(call->winfnoid, call->wintype, call->args,
+									 call->wincollid, call->inputcollid,
+									 COERCE_EXPLICIT_CALL);
+	}
+	return expression_tree_mutator(node, Printable, context);
+}
+
 /*
- * Make the plan.  Its rows are those of the child, with two columns for the
- * flag (see above), of which the first is used.
+ * Make the plan.  Its rows are those of the child, and a flag.
  */
 static Plan *
 MakePlan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -226,22 +244,24 @@ MakePlan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *child = linitial(custom_plans);
 	WindowFunc *call = linitial_node(WindowFunc, path->custom_private);
-	FuncExpr   *printed = makeFuncExpr(call->winfnoid, call->wintype,
-									   copyObject(call->args), InvalidOid,
-									   call->inputcollid, COERCE_EXPLICIT_CALL);
-	AttrNumber	flag = list_length(child->targetlist) + 1;
+	List	   *columns = list_copy(child->targetlist);
+	ListCell   *lc;
 
 	(void) root;
 	(void) rel;
 	(void) clauses;
+	columns = lappend(columns,
+					  makeTargetEntry(&call->xpr, list_length(columns) + 1, NULL, false));
 	scan->scan.plan.targetlist = tlist;
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
-	scan->custom_scan_tlist = copyObject(child->targetlist);
-	scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-									  makeTargetEntry(&printed->xpr, flag, NULL, false));
-	scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-									  makeTargetEntry(copyObject(&call->xpr), flag, NULL, false));
+	scan->custom_scan_tlist = (List *) Printable((Node *) columns, NULL);
+	foreach(lc, columns)
+	{
+		if (contain_window_function(lfirst(lc)))
+			scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+											  copyObject(lfirst(lc)));
+	}
 	scan->custom_exprs = copyObject(call->args);
 	scan->custom_private = list_make2_oid(call->winfnoid, call->inputcollid);
 	scan->methods = &scan_methods;
@@ -302,7 +322,6 @@ LoadRow(DedupScan *scan, int i)
 	memcpy(slot->tts_isnull, row->tts_isnull, natts * sizeof(bool));
 	slot->tts_values[natts] = BoolGetDatum(scan->seen[i]);
 	slot->tts_isnull[natts] = false;
-	slot->tts_isnull[natts + 1] = true;
 	ExecStoreVirtualTuple(slot);
 }
 
@@ -429,6 +448,7 @@ BeginScan(CustomScanState *css, EState *estate, int eflags)
 	outerPlanState(css) = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 
 	css->ss.ps.ps_ExprContext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
+	ExecStoreAllNullTuple(css->ss.ss_ScanTupleSlot);
 	scan->key = ExecInitExpr(key, &css->ss.ps);
 	if (IsA(key, Var))
 		scan->key_column = ((Var *) key)->varattno;
@@ -506,10 +526,13 @@ ExplainScan(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyText(labels[foreach_current_index(lc)],
 							deparse_expression(lfirst(lc), context, useprefix, false),
 							es);
-	if (es->analyze)
+	if (es->analyze && css->ss.ps.instrument != NULL &&
+		css->ss.ps.instrument->nloops > 0)
 	{
 		Reset(scan);
-		ExplainPropertyUInteger("Distinct Keys", NULL, scan->nkeys, es);
+		/* of each loop, as all counts in EXPLAIN; the most memory of a loop */
+		ExplainPropertyFloat("Distinct Keys", NULL,
+							 scan->nkeys / css->ss.ps.instrument->nloops, 0, es);
 		ExplainPropertyInteger("Memory Usage", "kB",
 							   (int64) ((scan->memory + 1023) / 1024), es);
 	}
