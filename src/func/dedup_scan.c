@@ -50,6 +50,7 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
