@@ -93,8 +93,8 @@ typedef struct DedupScan
 	ExprState  *fp_prob;
 
 	BloomDedup	dedup;
+	BloomDedupCall tables;		/* what those of all rescans share */
 	MemoryContext dedup_context;
-	bool		warned;
 
 	/* the batch: rows of the child, each cleared when it was passed on */
 	TupleTableSlot *rows[MAX_BATCH];
@@ -296,14 +296,14 @@ BeginTable(DedupScan *scan)
 		scan->hasher.one_type = true;
 	}
 	if (scan->capacity == NULL)
-		BloomDedupInit(&scan->dedup, scan->dedup_context, NULL);
+		BloomDedupInit(&scan->dedup, &scan->tables, scan->dedup_context, NULL);
 	else
 	{
 		float8		capacity = GetParameter(scan, scan->capacity, "capacity");
 		float8		fp_prob = GetParameter(scan, scan->fp_prob, "fp_prob");
 		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		BloomDedupInit(&scan->dedup, scan->dedup_context, &shape);
+		BloomDedupInit(&scan->dedup, &scan->tables, scan->dedup_context, &shape);
 	}
 }
 
@@ -403,7 +403,7 @@ NextBatch(DedupScan *scan)
 		BloomDedupTouch(&scan->dedup, hashes[i]);
 	for (int i = 0; i < n; i++)
 		scan->seen[i] = hashes[i] != 0 &&
-			!BloomDedupAdd(&scan->dedup, hashes[i], &scan->warned);
+			!BloomDedupAdd(&scan->dedup, hashes[i]);
 	scan->nrows = n;
 	scan->next = 0;
 	return n > 0;
