@@ -81,9 +81,7 @@ typedef struct DedupScan
 {
 	CustomScanState css;
 
-	/* the key, and where it is in the scan slot if it is a column */
 	ExprState  *key;
-	AttrNumber	key_column;
 	Oid			key_type;
 	Oid			collation;
 	BloomHasher hasher;			/* made for the first row */
@@ -96,18 +94,24 @@ typedef struct DedupScan
 	BloomDedupCall tables;		/* what those of all rescans share */
 	MemoryContext dedup_context;
 
-	/* the batch: rows of the child, each cleared when it was passed on */
+	/*
+	 * The batch, in slots of the scan's type: columns of the child, and flags.
+	 * Columns that are not passed by value point to copies of the child's slots,
+	 * which are cleared when the row was passed on.
+	 */
 	TupleTableSlot *rows[MAX_BATCH];
+	TupleTableSlot *copies[MAX_BATCH];
 	MemoryContext rows_context;
-	bool		seen[MAX_BATCH];
+	bool		needs_copies;
+	int			flag;			/* its place in a row, after the child's columns */
 	int			max_rows;
 	int			nrows;
 	int			next;
 	bool		is_past_end;
 
-	/* of scans that have ended, for EXPLAIN */
-	uint64		nkeys;			/* of all */
-	Size		memory;			/* of the one that took most */
+	/* for EXPLAIN, of the dedup tables before a rescan */
+	uint64		nkeys;			/* in all of them */
+	Size		memory;			/* of the largest */
 } DedupScan;
 
 static bool enable_dedup_scan = true;
@@ -307,25 +311,6 @@ BeginTable(DedupScan *scan)
 	}
 }
 
-/*
- * Put a row of the batch into the scan slot, which refers to it.
- */
-static void
-LoadRow(DedupScan *scan, int i)
-{
-	TupleTableSlot *row = scan->rows[i];
-	TupleTableSlot *slot = scan->css.ss.ss_ScanTupleSlot;
-	int			natts = row->tts_tupleDescriptor->natts;
-
-	slot_getallattrs(row);
-	ExecClearTuple(slot);
-	memcpy(slot->tts_values, row->tts_values, natts * sizeof(Datum));
-	memcpy(slot->tts_isnull, row->tts_isnull, natts * sizeof(bool));
-	slot->tts_values[natts] = BoolGetDatum(scan->seen[i]);
-	slot->tts_isnull[natts] = false;
-	ExecStoreVirtualTuple(slot);
-}
-
 /* The hash of a row's key, or zero if that is null */
 static uint64
 HashRow(DedupScan *scan, int i)
@@ -336,36 +321,48 @@ HashRow(DedupScan *scan, int i)
 	Datum		key;
 	bool		isnull;
 
+	econtext->ecxt_scantuple = scan->rows[i];
 	ResetExprContext(econtext);
-	if (scan->key_column == 0 || scan->dedup.context == NULL)
-		LoadRow(scan, i);
 	if (scan->dedup.context == NULL)
 		BeginTable(scan);
 
 	oldcontext = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	if (scan->key_column != 0)
-		key = slot_getattr(scan->rows[i], scan->key_column, &isnull);
-	else
-		key = ExecEvalExpr(scan->key, econtext, &isnull);
+	key = ExecEvalExpr(scan->key, econtext, &isnull);
 	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, 0);
 	MemoryContextSwitchTo(oldcontext);
 	return hash;
 }
 
-/* A row of the child for the batch, from now on ours */
+/* Make room for one more row of a batch. */
+static void
+MakeSlots(DedupScan *scan, int i)
+{
+	PlanState  *child = outerPlanState(scan);
+	MemoryContext oldcontext = MemoryContextSwitchTo(scan->rows_context);
+
+	scan->rows[i] = MakeSingleTupleTableSlot(scan->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+											 &TTSOpsVirtual);
+	ExecStoreAllNullTuple(scan->rows[i]);
+	if (scan->needs_copies)
+		scan->copies[i] = MakeSingleTupleTableSlot(ExecGetResultType(child),
+												   ExecGetResultSlotOps(child, NULL));
+	MemoryContextSwitchTo(oldcontext);
+}
+
+/* Keep a row of the child for the batch. */
 static void
 KeepRow(DedupScan *scan, int i, TupleTableSlot *slot)
 {
-	if (scan->rows[i] == NULL)
-	{
-		PlanState  *child = outerPlanState(scan);
-		MemoryContext oldcontext = MemoryContextSwitchTo(scan->rows_context);
+	TupleTableSlot *row;
 
-		scan->rows[i] = MakeSingleTupleTableSlot(ExecGetResultType(child),
-												 ExecGetResultSlotOps(child, NULL));
-		MemoryContextSwitchTo(oldcontext);
-	}
-	ExecCopySlot(scan->rows[i], slot);
+	if (scan->rows[i] == NULL)
+		MakeSlots(scan, i);
+	row = scan->rows[i];
+	if (scan->needs_copies)
+		slot = ExecCopySlot(scan->copies[i], slot);
+	slot_getallattrs(slot);
+	memcpy(row->tts_values, slot->tts_values, scan->flag * sizeof(Datum));
+	memcpy(row->tts_isnull, slot->tts_isnull, scan->flag * sizeof(bool));
 }
 
 /*
@@ -402,8 +399,13 @@ NextBatch(DedupScan *scan)
 	for (int i = 0; i < n; i++)
 		BloomDedupTouch(&scan->dedup, hashes[i]);
 	for (int i = 0; i < n; i++)
-		scan->seen[i] = hashes[i] != 0 &&
+	{
+		bool		seen = hashes[i] != 0 &&
 			!BloomDedupAdd(&scan->dedup, hashes[i]);
+
+		scan->rows[i]->tts_values[scan->flag] = BoolGetDatum(seen);
+		scan->rows[i]->tts_isnull[scan->flag] = false;
+	}
 	scan->nrows = n;
 	scan->next = 0;
 	return n > 0;
@@ -416,13 +418,24 @@ NextRow(CustomScanState *css)
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 
 	/* the caller is done with the last row */
-	if (scan->next > 0)
-		ExecClearTuple(scan->rows[scan->next - 1]);
+	if (scan->next > 0 && scan->needs_copies)
+		ExecClearTuple(scan->copies[scan->next - 1]);
 	if (scan->next == scan->nrows && !NextBatch(scan))
 		return NULL;
 	ResetExprContext(econtext);
-	LoadRow(scan, scan->next++);
+	econtext->ecxt_scantuple = scan->rows[scan->next++];
 	return ExecProject(css->ss.ps.ps_ProjInfo);
+}
+
+static bool
+AllByValue(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (!TupleDescAttr(desc, i)->attbyval)
+			return false;
+	}
+	return true;
 }
 
 /* May the user call this function?  As WindowAgg asks. */
@@ -448,11 +461,9 @@ BeginScan(CustomScanState *css, EState *estate, int eflags)
 	CheckExecute(linitial_oid(plan->custom_private));
 	outerPlanState(css) = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 
-	css->ss.ps.ps_ExprContext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
-	ExecStoreAllNullTuple(css->ss.ss_ScanTupleSlot);
+	scan->flag = ExecGetResultType(outerPlanState(css))->natts;
+	scan->needs_copies = !AllByValue(ExecGetResultType(outerPlanState(css)));
 	scan->key = ExecInitExpr(key, &css->ss.ps);
-	if (IsA(key, Var))
-		scan->key_column = ((Var *) key)->varattno;
 	scan->key_type = exprType((Node *) key);
 	scan->collation = lsecond_oid(plan->custom_private);
 	if (list_length(args) == 3)
@@ -467,33 +478,37 @@ BeginScan(CustomScanState *css, EState *estate, int eflags)
 											   "bloom_seen rows",
 											   ALLOCSET_DEFAULT_SIZES);
 
-	/* rows of a table pin its pages: no more than a session's share of them */
+	/* copies of rows in buffers pin these: no more than a session's share */
 	scan->max_rows = MAX_BATCH;
-	if (ExecGetResultSlotOps(outerPlanState(css), NULL) == &TTSOpsBufferHeapTuple)
+	if (scan->needs_copies &&
+		ExecGetResultSlotOps(outerPlanState(css), NULL) == &TTSOpsBufferHeapTuple)
 		scan->max_rows = Max(1, Min(MAX_BATCH,
 									NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS)));
 }
 
-/* The scan is over: note what it took, and forget its rows and keys. */
-static void
-Reset(DedupScan *scan)
+/* What the present dedup table takes */
+static Size
+TableMemory(const DedupScan *scan)
 {
-	scan->nkeys += scan->dedup.nkeys;
-	scan->memory = Max(scan->memory,
-					   MemoryContextMemAllocated(scan->dedup_context, true));
-	MemoryContextReset(scan->dedup_context);
-	memset(&scan->dedup, 0, sizeof(BloomDedup));
-	for (int i = 0; i < scan->nrows; i++)
-		ExecClearTuple(scan->rows[i]);
-	scan->nrows = 0;
-	scan->next = 0;
-	scan->is_past_end = false;
+	return MemoryContextMemAllocated(scan->dedup_context, true);
 }
 
 static void
 RescanScan(CustomScanState *css)
 {
-	Reset((DedupScan *) css);
+	DedupScan  *scan = (DedupScan *) css;
+
+	scan->nkeys += scan->dedup.nkeys;
+	scan->memory = Max(scan->memory, TableMemory(scan));
+	MemoryContextReset(scan->dedup_context);
+	memset(&scan->dedup, 0, sizeof(BloomDedup));
+
+	for (int i = 0; i < scan->nrows && scan->needs_copies; i++)
+		ExecClearTuple(scan->copies[i]);
+	scan->nrows = 0;
+	scan->next = 0;
+	scan->is_past_end = false;
+
 	/* otherwise it begins anew by itself */
 	if (outerPlanState(css)->chgParam == NULL)
 		ExecReScan(outerPlanState(css));
@@ -508,6 +523,8 @@ EndScan(CustomScanState *css)
 	{
 		if (scan->rows[i] != NULL)
 			ExecDropSingleTupleTableSlot(scan->rows[i]);
+		if (scan->copies[i] != NULL)
+			ExecDropSingleTupleTableSlot(scan->copies[i]);
 	}
 	ExecEndNode(outerPlanState(css));
 }
@@ -530,12 +547,14 @@ ExplainScan(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (es->analyze && css->ss.ps.instrument != NULL &&
 		css->ss.ps.instrument->nloops > 0)
 	{
-		Reset(scan);
-		/* of each loop, as all counts in EXPLAIN; the most memory of a loop */
+		Size		memory = Max(scan->memory, TableMemory(scan));
+
+		/* the mean of the loops, as of rows; of the loop that took most */
 		ExplainPropertyFloat("Distinct Keys", NULL,
-							 scan->nkeys / css->ss.ps.instrument->nloops, 0, es);
+							 (scan->nkeys + scan->dedup.nkeys) /
+							 css->ss.ps.instrument->nloops, 0, es);
 		ExplainPropertyInteger("Memory Usage", "kB",
-							   (int64) ((scan->memory + 1023) / 1024), es);
+							   (int64) ((memory + 1023) / 1024), es);
 	}
 }
 
