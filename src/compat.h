@@ -114,13 +114,6 @@ typedef RangeType MultirangeType;
 #define PG_LSNOID	LSNOID
 #endif
 
-/* PostgreSQL 18 moved the keys of GROUP BY into the range table */
-#if PG_VERSION_NUM >= 180000
-#define BloomGroupKeys(rte)		((rte)->groupexprs)
-#else
-#define BloomGroupKeys(rte)		((void) (rte), NIL)
-#endif
-
 /* PostgreSQL 16 asks the functions of a window which frame they would take */
 #if PG_VERSION_NUM < 160000
 #define T_SupportRequestOptimizeWindowClause	T_Invalid
