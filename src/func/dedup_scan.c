@@ -95,15 +95,15 @@ typedef struct DedupScan
 	MemoryContext dedup_context;
 
 	/*
-	 * The batch, in slots of the scan's type: columns of the child, and flags.
-	 * Columns that are not passed by value point to copies of the child's slots,
-	 * which are cleared when the row was passed on.
+	 * The batch, in slots of the scan's type: columns of the child, and
+	 * flags. Columns that are not passed by value point to copies of the
+	 * child's slots, which are cleared when the row was passed on.
 	 */
 	TupleTableSlot *rows[MAX_BATCH];
 	TupleTableSlot *copies[MAX_BATCH];
 	MemoryContext rows_context;
 	bool		needs_copies;
-	int			flag;			/* its place in a row, after the child's columns */
+	int			flag;			/* its place, after the child's columns */
 	int			max_rows;
 	int			nrows;
 	int			next;
@@ -377,8 +377,7 @@ NextBatch(DedupScan *scan)
 {
 	uint64		hashes[MAX_BATCH];
 	int			most = Min(scan->nrows * 2 + 1, scan->max_rows);
-	Size		most_memory = MemoryContextMemAllocated(scan->rows_context, false) +
-		work_mem * (Size) 1024;
+	Size		memory = MemoryContextMemAllocated(scan->rows_context, false);
 	int			n = 0;
 
 	while (n < most && !scan->is_past_end)
@@ -393,17 +392,18 @@ NextBatch(DedupScan *scan)
 		KeepRow(scan, n, slot);
 		hashes[n] = HashRow(scan, n);
 		n++;
-		if (MemoryContextMemAllocated(scan->rows_context, false) > most_memory)
+		if (MemoryContextMemAllocated(scan->rows_context, false) >
+			memory + work_mem * (Size) 1024)
 			break;
 	}
 	for (int i = 0; i < n; i++)
 		BloomDedupTouch(&scan->dedup, hashes[i]);
 	for (int i = 0; i < n; i++)
 	{
-		bool		seen = hashes[i] != 0 &&
-			!BloomDedupAdd(&scan->dedup, hashes[i]);
+		bool		is_new = hashes[i] == 0 ||
+		BloomDedupAdd(&scan->dedup, hashes[i]);
 
-		scan->rows[i]->tts_values[scan->flag] = BoolGetDatum(seen);
+		scan->rows[i]->tts_values[scan->flag] = BoolGetDatum(!is_new);
 		scan->rows[i]->tts_isnull[scan->flag] = false;
 	}
 	scan->nrows = n;
