@@ -135,12 +135,19 @@ CallOf(const WindowAggPath *path, const WindowFuncLists *lists)
 	List	   *calls = lists->windowFuncs[window->winref];
 	WindowFunc *call;
 	FmgrInfo	function;
+	ListCell   *lc;
 
-	if (list_length(calls) != 1 || window->partitionClause != NIL ||
+	if (calls == NIL || window->partitionClause != NIL ||
 		window->startOffset != NULL || window->endOffset != NULL ||
 		BloomWindowFilters(path))
 		return NULL;
 	call = linitial_node(WindowFunc, calls);
+	foreach(lc, calls)
+	{
+		/* one call may stand in several places */
+		if (!equal(lfirst(lc), call))
+			return NULL;
+	}
 	if (call->winagg || call->aggfilter != NULL || BloomNullTreatment(call))
 		return NULL;
 	fmgr_info(call->winfnoid, &function);
