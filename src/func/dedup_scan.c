@@ -15,8 +15,8 @@
  * (func/window.c).  Rows, order and cost are those of the path that goes, so
  * that no other choice of the planner depends on the node.
  *
- * What it relies on, as read in PostgreSQL 13 to 19
- * -------------------------------------------------
+ * What it relies on in the server, and tests show on 13, 15, 17, 18 and 19
+ * ------------------------------------------------------------------------
  *
  * - create_window_paths calls create_upper_paths_hook after it has made the
  *	 paths of UPPERREL_WINDOW, and before set_cheapest looks at them.  They are
