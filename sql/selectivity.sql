@@ -257,12 +257,13 @@ INSERT INTO compressed SELECT file, bloom_agg(i, 100000, 0.01) FROM generate_ser
 VACUUM (DISABLE_PAGE_SKIPPING) one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, no_row, of_domain, part_1, part_2, parent, child, compressed;
 CREATE TEMPORARY TABLE filters AS
 SELECT ordinality AS n, name::regclass, pg_temp.expected(name::regclass) AS before
-FROM unnest('{one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, no_row, of_domain, parts, part_1, parent, compressed}'::text[]) WITH ORDINALITY AS name (name);
+FROM unnest('{one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, of_domain, parts, part_1, parent, compressed}'::text[]) WITH ORDINALITY AS name (name);
 ANALYZE one_shape, many_sizes, coarse, overfull, half_null, few_not_null, counting, in_keys_form, in_toast, only_empty, only_null, no_row, of_domain, parts, parent, child, compressed;
 SELECT name, before, after, found, after - 1 BETWEEN found / 2 - 1 AND found * 2 + 1 AS is_right
 FROM filters, pg_temp.expected(name) AS after, pg_temp.found(name) AS found ORDER BY n;
 -- it is kept as one number, beside what the server keeps
 SELECT name, column_name, inherited, rate::numeric(8, 6), is_one_number FROM filters, pg_temp.kept(name) ORDER BY n, inherited;
+SELECT count(*) AS without_rows FROM pg_temp.kept('no_row');
 SELECT tablename, null_frac, n_distinct, avg_width FROM pg_stats
 WHERE attname = 'f' AND tablename IN ('one_shape', 'half_null', 'in_toast', 'only_empty', 'only_null') AND schemaname LIKE 'pg_temp%' ORDER BY 1;
 

@@ -110,6 +110,28 @@ SELECT pg_temp.has(f, ROW(1, 'x')) AS found, pg_temp.has(f, ROW(1, 'y')) AS othe
 	   pg_temp.has(f, ROW(1, NULL)) AS null_field
 FROM pg_temp.added() AS f;
 
+-- Names that need quotes, and a name that is too long.
+CREATE TYPE "Odd ""name""" AS ENUM ('a');
+CREATE TYPE pg_temp.record AS ENUM ('a');
+CREATE TYPE pg_temp."9th" AS ENUM ('a');
+CREATE TYPE pg_temp.text AS ENUM ('a');
+SELECT (bloom_info(f)).key_type
+FROM (VALUES (1, bloom_add(bloom_empty(10), 'a'::"Odd ""name""")), (2, bloom_add(bloom_empty(10), 'a'::pg_temp.record)),
+			 (3, bloom_add(bloom_empty(10), 'a'::pg_temp."9th")), (4, bloom_add(bloom_empty(10), 'a'::pg_temp.text))) AS v (n, f)
+ORDER BY n;
+DROP TYPE pg_temp.record, pg_temp.text;
+SELECT format('SELECT bloom_add(bloom_empty(10), ROW(%s))', string_agg('1', ',')) AS many_columns FROM generate_series(1, 300) \gset
+\set VERBOSITY terse
+:many_columns;
+\set VERBOSITY default
+-- a column that was dropped; a key longer than the buffer that is kept
+CREATE TYPE pg_temp.trio AS (a int, b text, c int);
+ALTER TYPE pg_temp.trio DROP ATTRIBUTE b;
+SELECT f @> ROW(1, 2) AS found, f @> ROW(2, 1) AS other, (bloom_info(f)).key_type
+FROM bloom_add(bloom_empty(10), ROW(1, 2)::pg_temp.trio) AS f;
+SELECT f @> ARRAY[repeat('x', 100000), 'y'] AS found, f @> ARRAY[repeat('x', 100000), 'z'] AS other
+FROM bloom_add(bloom_empty(10), ARRAY[repeat('x', 100000), 'y']) AS f;
+
 -- A key type without a hash function in one of its parts.
 CREATE TYPE with_point AS (a int, p point);
 \set VERBOSITY sqlstate
@@ -126,6 +148,13 @@ WHERE collname = 'und-x-icu' AND getdatabaseencoding() = 'UTF8' \gset
 	CREATE TEMPORARY TABLE words (w text COLLATE pg_temp.ignoring_case);
 	CREATE DOMAIN pg_temp.any_case AS text COLLATE pg_temp.ignoring_case;
 	INSERT INTO words VALUES ('Bloom'), ('FILTER'), ('key');
+	-- each spelling in each type; the server's own hash of char(n) has the blanks in it
+	CREATE TEMPORARY TABLE spelled (a text COLLATE pg_temp.ignoring_case, b char(5) COLLATE pg_temp.ignoring_case,
+									c char(9) COLLATE pg_temp.ignoring_case, d name COLLATE pg_temp.ignoring_case);
+	INSERT INTO spelled VALUES ('Key', 'KEY', 'key', 'kEy');
+	SELECT bool_and(f @> a AND f @> b AND f @> c AND f @> d) AS as_any_type
+	FROM spelled, unnest(ARRAY[bloom_add(bloom_empty(10), a), bloom_add(bloom_empty(10), b),
+							   bloom_add(bloom_empty(10), c), bloom_add(bloom_empty(10), d)]) AS f \gset
 	SELECT bool_and(f @> 'bLOOM' COLLATE pg_temp.ignoring_case) AS found,
 		   bool_and(bloom_contains(f, 'filter' COLLATE pg_temp.ignoring_case)) AS by_function,
 		   bool_or(f @> 'other' COLLATE pg_temp.ignoring_case) AS other,
@@ -138,11 +167,12 @@ WHERE collname = 'und-x-icu' AND getdatabaseencoding() = 'UTF8' \gset
 \else
 	-- what servers with ICU say
 	\set found t
+	\set as_any_type t
 	\set by_function t
 	\set other f
 	\set key_type 'text collate "ignoring_case"'
 \endif
-SELECT :'found' AS found, :'by_function' AS by_function, :'other' AS other, :'key_type' AS key_type;
+SELECT :'found' AS found, :'as_any_type' AS as_any_type, :'by_function' AS by_function, :'other' AS other, :'key_type' AS key_type;
 
 -- citext, where it is installed: a type of its own equality, and with an
 -- implicit cast to text.  Its keys stay what they are; but an aggregate's

@@ -33,6 +33,7 @@
 #include <math.h>
 
 #include "fmgr.h"
+#include "utils/lsyscache.h"
 
 #include "bits/bits.h"
 #include "filter/format.h"

@@ -163,6 +163,9 @@ VarbitBytes(Datum key, BloomBytes *bytes)
 
 /*
  * A text under a nondeterministic collation, which alone knows what is equal.
+ *
+ * A char(n) is hashed as the text that it is equal to.  The server's own function,
+ * up to PostgreSQL 15, hashes its trailing blanks, too, under such a collation.
  */
 static uint64
 HashCollated(const BloomHasher *hasher, Datum key)
@@ -171,11 +174,9 @@ HashCollated(const BloomHasher *hasher, Datum key)
 	Datum		hash;
 
 	if (hasher->base == BPCHAROID)
-		return DatumGetUInt64(DirectFunctionCall2Coll(hashbpcharextended,
-													  hasher->collation, key,
-													  UInt64GetDatum(0)));
-	/* both end with a zero byte */
-	if (hasher->base == NAMEOID || hasher->base == UNKNOWNOID)
+		text = DirectFunctionCall1(rtrim1, key);
+	else if (hasher->base == NAMEOID || hasher->base == UNKNOWNOID)
+		/* both end with a zero byte */
 		text = CStringGetTextDatum(DatumGetCString(key));
 	hash = DirectFunctionCall2Coll(hashtextextended, hasher->collation, text,
 								   UInt64GetDatum(0));
