@@ -969,29 +969,6 @@ CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) R
 COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? true for every repeated key, and for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys';
 
 -- ----------------------------------------------------------------
---							DISTINCT KEYS
---
--- In the SELECT list.  The support function raises an error where the result
--- could depend on the plan.
--- ----------------------------------------------------------------
-
-CREATE FUNCTION _bloom_distinct_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_distinct_support(internal) IS 'planner support function of bloom_distinct';
-
--- not STRICT; each null key is new
-
-CREATE FUNCTION bloom_distinct(key anycompatible) RETURNS SETOF anycompatible
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 20 ROWS 1
-	SUPPORT _bloom_distinct_support;
-COMMENT ON FUNCTION bloom_distinct(anycompatible) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is, and half as much again while it grows; fewer than 67108864 distinct keys; error 0A000 where the result could depend on the plan';
-
-CREATE FUNCTION bloom_distinct(key anycompatible, capacity float8, fp_prob float8) RETURNS SETOF anycompatible
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10 ROWS 1
-	SUPPORT _bloom_distinct_support;
-COMMENT ON FUNCTION bloom_distinct(anycompatible, float8, float8) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; a new key is lost at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys; error 0A000 where the result could depend on the plan';
-
--- ----------------------------------------------------------------
 --							STORED SETS
 --
 -- Keys in a table of small filters.  The functions run with the privileges of
