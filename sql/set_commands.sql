@@ -312,6 +312,28 @@ BEGIN;
 SELECT add('one', 501, 502) AS new;
 UPDATE one SET room = room WHERE bucket >= 0 AND filter IS NULL AND bloom_set_add('one', 503);
 ROLLBACK;
+-- below a function, a WITH and a view
+BEGIN;
+SELECT add('one', 501, 502) AS new;
+DELETE FROM one WHERE bucket >= 0 AND add('one', 503, 503) = 1;
+ROLLBACK;
+BEGIN;
+SELECT add('one', 501, 502) AS new;
+WITH deleted AS (DELETE FROM one RETURNING 1) SELECT bloom_set_add('one', 503);
+ROLLBACK;
+BEGIN;
+CREATE VIEW rows_of_one AS SELECT * FROM one;
+SELECT add('one', 501, 502) AS new;
+WITH deleted AS (DELETE FROM rows_of_one WHERE bucket >= 0 AND (SELECT add('one', 503, 503)) = 1 RETURNING 1) SELECT count(*) FROM deleted;
+ROLLBACK;
+-- a function of the statement deletes all: what was told new before is new again
+CREATE FUNCTION delete_all() RETURNS bigint LANGUAGE sql VOLATILE
+AS 'WITH deleted AS (DELETE FROM one WHERE bucket >= 0 RETURNING 1) SELECT count(*) FROM deleted';
+BEGIN;
+SELECT add('one', 501, 502) AS new;
+SELECT bloom_set_add('one', 503) AS new, delete_all() > 0 AS deleted, bloom_set_add('one', 503) AS new_again, bloom_set_add('one', 504) AS new;
+SELECT denied('one', 503, 504), cardinality(denied('one', 1, 12)) AS deleted;
+ROLLBACK;
 -- the other way round
 BEGIN;
 WITH deleted AS (DELETE FROM one WHERE bucket >= 0 RETURNING 1) SELECT count(*) > 0 AS deleted, bloom_set_add('one', 503) FROM deleted;
@@ -326,4 +348,4 @@ ROLLBACK;
 SELECT denied('one', 1, 12);
 
 DROP TABLE one;
-DROP FUNCTION written, denied, add, add_in_blocks;
+DROP FUNCTION written, denied, add, add_in_blocks, delete_all;
