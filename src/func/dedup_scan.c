@@ -335,7 +335,7 @@ HashRow(DedupScan *scan, int i)
 
 	oldcontext = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	key = ExecEvalExpr(scan->key, econtext, &isnull);
-	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, 0);
+	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, scan->dedup.seed);
 	MemoryContextSwitchTo(oldcontext);
 	return hash;
 }
