@@ -198,7 +198,8 @@ BloomBase64Decode(const char *src, int len, uint8 *dst, int dstlen)
 /* One function for the privileges of all objects came with PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000
 #define object_aclcheck(catalog, oid, role, mode) \
-	((void) (catalog), pg_proc_aclcheck(oid, role, mode))
+	((catalog) == NamespaceRelationId ? \
+	 pg_namespace_aclcheck(oid, role, mode) : pg_proc_aclcheck(oid, role, mode))
 #endif
 
 #endif							/* BLOOM_COMPAT_H */

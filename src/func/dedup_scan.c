@@ -48,6 +48,7 @@
 #include "postgres.h"
 
 #include "catalog/objectaccess.h"
+#include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
