@@ -70,7 +70,9 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 				 errdetail("One filter has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ".",
 						   BloomBits(a), unit, a->hashes, (int64) a->seed,
 						   BloomBits(b), unit, b->hashes, (int64) b->seed),
-				 errhint("Build both filters with the same capacity, fp_prob and seed.")));
+				 BloomIsCounting(a) ?
+				 errhint("Build both filters with the same capacity, fp_prob and seed.") :
+				 errhint("Build both filters with the same capacity, fp_prob and seed; bloom_agg(key) without a capacity chooses one for its keys.")));
 	if (type_a.id != 0 && type_b.id != 0 && !BloomSameKeyType(&type_a, &type_b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -118,9 +118,7 @@ CastLosesNothing(const BloomKeyType *from, const BloomKeyType *to)
 {
 	static const Oid casts[][2] = {
 		{INT8OID, NUMERICOID},
-		{INT8OID, TEXTOID},
 		{OIDOID, INT8OID},
-		{UUIDOID, TEXTOID},
 		{DATEOID, TIMESTAMPOID}
 	};
 
@@ -172,8 +170,9 @@ BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 			 key_type->id == TEXTOID && has->words == 0 ?
 			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
 					 has_name) :
-			 has->id == TEXTOID && holder == BLOOM_HOLDER_SET ?
-			 errhint("Was the set meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
+			 has->id == TEXTOID ?
+			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
+					 holder == BLOOM_HOLDER_SET ? "set" : "filter",
 					 key_name) :
 			 CastLosesNothing(key_type, has) ?
 			 errhint("Cast the key to %s.", has_name) :
