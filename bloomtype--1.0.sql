@@ -87,10 +87,10 @@ CREATE FUNCTION bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed b
 COMMENT ON FUNCTION bloom_empty(float8, float8, bigint, regtype) IS 'empty filter for capacity distinct keys (any number from 1 to 2^32 divided by the bits per key, rounded up) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined; with a key_type it takes no other keys, without one it takes the type of the first key';
 
 -- not STRICT; without a key_type, the first key determines it
-CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
+CREATE FUNCTION bloom_empty_shaped(bits bigint, hashes int, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_shape(bigint, int, bigint, regtype) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set; key_type as for bloom_empty';
+COMMENT ON FUNCTION bloom_empty_shaped(bigint, int, bigint, regtype) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set; key_type as for bloom_empty';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION bloom_add(filter bloom, key anycompatible) RETURNS bloom
@@ -101,12 +101,6 @@ COMMENT ON FUNCTION bloom_add(bloom, anycompatible) IS 'the filter with one more
 CREATE FUNCTION bloom_add_all(filter bloom, keys anycompatiblearray) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null';
-
--- not STRICT; a null array leaves the filter as it is
-CREATE FUNCTION bloom_insert(filter bloom, keys anycompatiblearray, OUT filter bloom, OUT fresh anycompatiblearray)
-	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that the original filter does not contain, in their order, each once';
 
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
@@ -192,10 +186,6 @@ CREATE FUNCTION bloom_superset(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'does the first filter hold all of the second: each key of a filter in keys form, else each bit? filters of different shapes are error 42804';
 
-CREATE FUNCTION bloom_subset(bloom, bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_subset(bloom, bloom) IS 'does the second filter hold all of the first, as by bloom_superset(second, first)? filters of different shapes are error 42804';
-
 CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; it has the larger capacity and its fp_prob; filters of different shapes or key types are error 42804';
@@ -279,9 +269,9 @@ CREATE FUNCTION bloom_jaccard(bloom, bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters';
 
-CREATE FUNCTION bloom_fp_prob(filter bloom) RETURNS float8
+CREATE FUNCTION bloom_fp_prob_now(filter bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set';
+COMMENT ON FUNCTION bloom_fp_prob_now(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set; fp_prob of bloom_info is the rate that was asked for';
 
 CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -1281,17 +1271,6 @@ COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamptz(counting_bloom, timest
 CREATE FUNCTION _counting_bloom_agg_trans_char(state counting_bloom, key "char", capacity float8, fp_prob float8) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_char(counting_bloom, "char", float8, float8) IS 'transition function of counting_bloom_agg';
-
--- counters do not size themselves: always an error
-CREATE FUNCTION _counting_bloom_agg_unsized(state counting_bloom, key anyelement) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_unsized(counting_bloom, anyelement) IS 'transition and final function of counting_bloom_agg without a capacity; always error 22023';
-
-CREATE AGGREGATE counting_bloom_agg(key anyelement) (
-	SFUNC = _counting_bloom_agg_unsized, STYPE = counting_bloom,
-	FINALFUNC = _counting_bloom_agg_unsized, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(anyelement) IS 'always error 22023: a counting filter needs a capacity, as in counting_bloom_agg(key, capacity, fp_prob)';
 
 CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_any, STYPE = internal, SSPACE = 512,

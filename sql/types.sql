@@ -188,7 +188,7 @@ SELECT count(*) > 0 AS has_citext FROM pg_available_extensions WHERE name = 'cit
 			   bloom_contains(bloom_add(bloom_empty(1000), a), p),
 			   bloom_contains_all(f, '{BLOOM,Filter}'::citext[]),
 			   bloom_contains(f, o), bloom_cardinality(f),
-			   cardinality((bloom_insert(f, '{blooM,more,MORE}'::citext[])).fresh),
+			   cardinality(bloom_missing(f, '{blooM,more,MORE}'::citext[])),
 			   (SELECT array_agg(seen) = '{f,t}'
 				FROM (SELECT bloom_seen(k) OVER (ORDER BY k::text) AS seen FROM unnest(ARRAY[a, p]) AS k) AS x)
 		FROM (SELECT bloom_add_all(bloom_empty(1000), '{Bloom,FILTER,bloom}'::citext[]) AS f OFFSET 0) AS s,
@@ -242,13 +242,13 @@ SELECT type, i.key_type, i.keys, i.representation, f::text::bloom = f AS text_fo
 	   bloom_is_empty(f) AS empty, f | bloom_empty(10) = f AS union, f & bloom_empty(10) = bloom_empty(10) AS intersection
 FROM unnest('{int,name,regclass,text[],mood,small,pair,pair[],jsonb,tsrange}'::text[]) AS type,
 	 bloom_empty(10, key_type => type::regtype) AS f, bloom_info(f) AS i;
-SELECT (bloom_info(bloom_shape(64, 1, key_type => 'uuid'))).key_type, bloom_empty(10, key_type => 'int') @> 5 AS five,
+SELECT (bloom_info(bloom_empty_shaped(64, 1, key_type => 'uuid'))).key_type, bloom_empty(10, key_type => 'int') @> 5 AS five,
 	   bloom_agg(i::int, bloom_empty(10, key_type => 'numeric')) @> 3.0 AS numeric,
 	   bloom_add(bloom_empty(10, key_type => 'pair'), (1, 'x')) @> (1, 'x') AS row,
 	   (bloom_info(bloom_agg(NULL::int, bloom_empty(10, key_type => 'int')))).key_type AS of_nulls,
 	   (bloom_info(bloom_add(bloom_empty(10), 1) & bloom_add(bloom_empty(10), 2))).key_type AS of_intersection
 FROM generate_series(1, 3) AS i;
-SELECT bloom_empty(10, NULL, 0, 'int') IS NULL AS empty, bloom_shape(NULL, 3, key_type => 'int') IS NULL AS shape;
+SELECT bloom_empty(10, NULL, 0, 'int') IS NULL AS empty, bloom_empty_shaped(NULL, 3, key_type => 'int') IS NULL AS shape;
 -- fail: not that type, not any type
 SELECT bloom_add(bloom_empty(10, key_type => 'int'), '5');
 SELECT bloom_empty(10, key_type => 'int') @> now();

@@ -393,23 +393,6 @@ _counting_bloom_agg_trans_any(PG_FUNCTION_ARGS)
 	return TransitionAny(fcinfo, FirstCountingState, BLOOM_TURN_INTO_BITS);
 }
 
-/*
- * _counting_bloom_agg_unsized
- *		A call without a capacity, which counters need.
- */
-PG_FUNCTION_INFO_V1(_counting_bloom_agg_unsized);
-Datum
-_counting_bloom_agg_unsized(PG_FUNCTION_ARGS)
-{
-	(void) fcinfo;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("counting_bloom_agg needs a capacity"),
-			 errdetail("Only bloom_agg can size its filter by the keys."),
-			 errhint("Use counting_bloom_agg(key, capacity, fp_prob), such as counting_bloom_agg(key, 1e6, 0.01).")));
-	return (Datum) 0;
-}
-
 /* ----------------------------------------------------------------
  *							COMBINE
  * ----------------------------------------------------------------
