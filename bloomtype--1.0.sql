@@ -327,11 +327,11 @@ CREATE FUNCTION _bloom_agg_fit_final(internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_fit_final(internal) IS 'final function of bloom_agg without a shape';
 
--- bloom_agg: in four forms, each for any type of key, with an internal state,
--- and again for each of the commonest types, with a state of type bloom and a
--- combine function, which distributed engines and parallel plans require.  They
--- are written out, since a loop would call functions by names that another schema
--- could capture.
+-- bloom_agg: in four forms, each for any type of key, with an internal state.
+-- Two of them are there again for each of the commonest types, with a state of
+-- type bloom and a combine function, which distributed engines and parallel plans
+-- require.  They are written out, since a loop would call functions by names that
+-- another schema could capture.
 
 -- sized by the keys, at a rate of 0.01: bloom_agg(key)
 
@@ -483,143 +483,11 @@ CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, fp_prob flo
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char", fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char", float8) IS 'transition function of bloom_agg';
-
 CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys';
-
-CREATE AGGREGATE bloom_agg(key int2, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int2, float8) IS 'bloom_agg(anyelement, float8) for keys of type int2, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int4, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int4, float8) IS 'bloom_agg(anyelement, float8) for keys of type int4, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int8, float8) IS 'bloom_agg(anyelement, float8) for keys of type int8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key text, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(text, float8) IS 'bloom_agg(anyelement, float8) for keys of type text, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key uuid, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(uuid, float8) IS 'bloom_agg(anyelement, float8) for keys of type uuid, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key bytea, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(bytea, float8) IS 'bloom_agg(anyelement, float8) for keys of type bytea, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key numeric, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(numeric, float8) IS 'bloom_agg(anyelement, float8) for keys of type numeric, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(float8, float8) IS 'bloom_agg(anyelement, float8) for keys of type float8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key date, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(date, float8) IS 'bloom_agg(anyelement, float8) for keys of type date, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamp, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamp, float8) IS 'bloom_agg(anyelement, float8) for keys of type timestamp, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamptz, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamptz, float8) IS 'bloom_agg(anyelement, float8) for keys of type timestamptz, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key "char", fp_prob float8) (
-	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg("char", float8) IS 'bloom_agg(anyelement, float8) for keys of type "char", in parallel too';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys; in one process; an untyped literal as the key needs a cast';
 
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
@@ -771,143 +639,11 @@ CREATE FUNCTION _bloom_agg_into_trans_any(state internal, key anyelement, filter
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_into_trans_any(internal, anyelement, bloom) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_into_trans_int2(state bloom, key int2, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_int2(bloom, int2, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_int4(state bloom, key int4, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_int4(bloom, int4, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_int8(state bloom, key int8, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_int8(bloom, int8, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_text(state bloom, key text, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_text(bloom, text, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_uuid(state bloom, key uuid, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_uuid(bloom, uuid, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_bytea(state bloom, key bytea, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_bytea(bloom, bytea, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_numeric(state bloom, key numeric, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_numeric(bloom, numeric, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_float8(state bloom, key float8, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_float8(bloom, float8, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_date(state bloom, key date, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_date(bloom, date, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_timestamp(state bloom, key timestamp, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_timestamp(bloom, timestamp, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_timestamptz(state bloom, key timestamptz, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_timestamptz(bloom, timestamptz, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_char(state bloom, key "char", filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_char(bloom, "char", bloom) IS 'transition function of bloom_agg';
-
 CREATE AGGREGATE bloom_agg(key anyelement, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING if there are more keys than its capacity';
-
-CREATE AGGREGATE bloom_agg(key int2, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_int2, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int2, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int2, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int4, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_int4, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int4, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int4, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int8, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_int8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key text, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(text, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type text, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key uuid, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_uuid, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(uuid, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type uuid, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key bytea, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(bytea, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type bytea, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key numeric, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(numeric, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type numeric, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key float8, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(float8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type float8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key date, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(date, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type date, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamp, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamp, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamp, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamptz, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamptz, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamptz, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key "char", filter bloom) (
-	SFUNC = _bloom_agg_into_trans_char, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg("char", bloom) IS 'bloom_agg(anyelement, bloom) for keys of type "char", in parallel too';
+COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING if there are more keys than its capacity; in one process; an untyped literal as the key needs a cast';
 
 CREATE AGGREGATE bloom_union_agg(filter bloom) (
 	SFUNC = _bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,

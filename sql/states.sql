@@ -141,7 +141,7 @@ RESET client_min_messages;
 DROP TABLE parts;
 
 -- By hand, no transition, combine or final function does anything.
-SELECT count(*) > 40 AS many, count(*) FILTER (WHERE result <> '55000') AS not_refused
+SELECT count(*) > 25 AS many, count(*) FILTER (WHERE result <> '55000') AS not_refused
 FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	 JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid,
 	 pg_temp.try(format('SELECT %s(%s)', proname,

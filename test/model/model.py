@@ -769,7 +769,7 @@ def aggregate(world, a, b, c, d, e):
         return
     if form != 3:
         filter = dataclasses.replace(filter, keys=keys, key_type=kind.key_type if keys else None)
-    AGGREGATES[(kind.overload or 'any', form)] += 1
+    AGGREGATES[(kind.overload if form in (0, 2) and kind.overload else 'any', form)] += 1
     world.store(a, sql, filter)
 
 
