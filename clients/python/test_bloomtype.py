@@ -262,7 +262,7 @@ def against_server() -> None:
     table = page[page.index("### Scalars") : page.index("### Values made of others")]
     numbers = {int(n) for cell in re.findall(r"\| ([0-9, ]+) \|$", table, re.M) for n in cell.split(",")}
     tested = {canonical(key)[0].number for _, cases in KEYS for _, key in cases}
-    check(numbers - tested == {1033}, "all scalar key types but aclitem are tested", numbers - tested)
+    check(not numbers - tested, "all scalar key types are tested", numbers - tested)
 
     different = [
         p for p in (i / 1000 for i in range(1, 1000))
