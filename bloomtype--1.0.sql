@@ -668,7 +668,7 @@ COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters 
 
 CREATE FUNCTION bloom_shard(key anycompatible, shards int) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'the shard of a key, 0 to shards - 1, by a frozen hash that is independent of the bits of a filter; fewer than one shard is error 22023';
+COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'the shard of a key, 0 to shards - 1, by a frozen hash that is independent of the bits of a filter; equal whole numbers have the same shard in any type, floats only below 2^53 (real: 2^24); fewer than one shard is error 22023';
 
 CREATE FUNCTION bloom_shard_capacity(capacity float8, shards int) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
