@@ -695,29 +695,6 @@ CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) R
 COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? true for every repeated key, and for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys';
 
 -- ----------------------------------------------------------------
---							DISTINCT KEYS
---
--- In the SELECT list.  The support function raises an error where the result
--- could depend on the plan.
--- ----------------------------------------------------------------
-
-CREATE FUNCTION _bloom_distinct_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_distinct_support(internal) IS 'planner support function of bloom_distinct';
-
--- not STRICT; each null key is new
-
-CREATE FUNCTION bloom_distinct(key anycompatible) RETURNS SETOF anycompatible
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 20 ROWS 1
-	SUPPORT _bloom_distinct_support;
-COMMENT ON FUNCTION bloom_distinct(anycompatible) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is, and half as much again while it grows; fewer than 67108864 distinct keys; error 0A000 where the result could depend on the plan';
-
-CREATE FUNCTION bloom_distinct(key anycompatible, capacity float8, fp_prob float8) RETURNS SETOF anycompatible
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10 ROWS 1
-	SUPPORT _bloom_distinct_support;
-COMMENT ON FUNCTION bloom_distinct(anycompatible, float8, float8) IS 'in a SELECT list: one row with the key if it is new to the query, none if it is a repeat; a new key is lost at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys; error 0A000 where the result could depend on the plan';
-
--- ----------------------------------------------------------------
 --							STORED SETS
 --
 -- Keys in a table of small filters.  The functions run with the privileges of
@@ -776,37 +753,34 @@ CREATE FUNCTION bloom_set_missing(set regclass, keys anycompatiblearray, at time
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 2000;
 COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz) IS 'the elements that are certainly not in the set, in their order, with repeats, without nulls';
 
-CREATE FUNCTION bloom_set_expire(set regclass, at timestamptz DEFAULT pg_catalog.now())
-	RETURNS bigint
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_expire(regclass, timestamptz) IS 'delete the time slices that are older than keep, which tests ignore anyway, and return their number; a time that is ahead of the clock by more than a slice is error 22023';
-
 CREATE FUNCTION bloom_set_compact(set regclass) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'move the keys that large transactions have left beside the filters of a set into these, and return their number; later adds do so anyway';
+COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'delete what has expired by the clock, move the keys that wait beside the filters of a set into these where that saves space, and return the number of keys moved; later adds do both for the parts of the set to which they write';
 
 CREATE FUNCTION bloom_set_dedup() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
 COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger BEFORE INSERT FOR EACH ROW with the arguments (''set'', ''column'' [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema must be in the schema of the table; rows with a null key stay';
 
-CREATE FUNCTION bloom_set_params(set regclass, at timestamptz DEFAULT pg_catalog.now(),
-								 OUT capacity bigint, OUT fp_prob float8,
-								 OUT keep interval, OUT slice_length interval,
-								 OUT slice_capacity bigint, OUT slice_fp_prob float8,
-								 OUT buckets int, OUT oldest timestamptz,
-								 OUT grow boolean, OUT seed bigint)
-	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100;
-COMMENT ON FUNCTION bloom_set_params(regclass, timestamptz) IS 'the parameters of a set: capacity, rate and keep as asked; length, capacity and rate of a time slice; number of buckets in the first generation; the oldest live time slice; whether it grows; its seed';
-
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
-							   OUT slice timestamptz, OUT key_type text,
-							   OUT capacity bigint, OUT fp_prob float8, OUT keys bigint,
-							   OUT fp_prob_now float8, OUT buckets int, OUT bytes bigint,
-							   OUT generations int)
+							   OUT key_type text, OUT capacity bigint,
+							   OUT fp_prob float8, OUT keys bigint,
+							   OUT fp_prob_now float8, OUT bytes bigint,
+							   OUT keep interval, OUT slices int,
+							   OUT slice_length interval, OUT oldest timestamptz,
+							   OUT grow boolean, OUT buckets int,
+							   OUT generations int, OUT seed bigint)
+	RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type, capacity and rate of a set as asked; keys estimated, rate now, bytes on disk; of a set that forgets: keep, slices, the length of a slice, and the oldest live one; whether it grows, buckets in the first generation, generations that have keys, seed';
+
+CREATE FUNCTION bloom_set_slices(set regclass, at timestamptz DEFAULT pg_catalog.now(),
+								 OUT slice timestamptz, OUT capacity bigint,
+								 OUT fp_prob float8, OUT keys bigint,
+								 OUT fp_prob_now float8, OUT bytes bigint,
+								 OUT generations int)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'a row for the whole set (slice is null) and one for each live time slice: key type, capacity and rate as asked, keys estimated, rate now, buckets in the first generation, bytes (on disk for the whole set), and number of generations';
+COMMENT ON FUNCTION bloom_set_slices(regclass, timestamptz) IS 'a row for each live time slice that has keys, the newest first: its beginning, capacity and rate as asked, keys estimated, rate now, bytes of its rows, generations; a set without keep has one, -infinity';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS

@@ -60,6 +60,7 @@
 #include "filter/format.h"
 #include "filter/setops.h"
 #include "filter/call.h"
+#include "func/dedup_scan.h"
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -97,6 +98,7 @@ _PG_init(void)
 {
 	BloomInput = _bloom_in;
 	BloomCountingInput = _counting_bloom_in;
+	BloomDedupScanInit();
 }
 
 /*

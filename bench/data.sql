@@ -144,6 +144,17 @@ BEGIN
 END
 $$;
 
+-- Have a table of the first n rows of another one.
+CREATE FUNCTION bench_first_rows(name text, source text, n bigint) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	IF to_regclass(name) IS NULL THEN
+		EXECUTE format('CREATE UNLOGGED TABLE %I AS SELECT * FROM %I WHERE ts <= %s ORDER BY ts', name, source, n);
+		PERFORM bench_settle(name);
+	END IF;
+END
+$$;
+
 -- Blocks that a query writes to temporary files.
 CREATE FUNCTION bench_temp_blocks(query text) RETURNS bigint
 	LANGUAGE plpgsql AS $$

@@ -104,12 +104,15 @@ SELECT sum(counted) AS counted, sum(exact) AS exact, sum(exact - counted) AS los
 FROM result;
 
 \echo
-\echo 'The set at the end, as a whole and by slices of time:'
+\echo 'The set at the end, as a whole, and its slices of time, the newest first:'
 \echo
+SELECT capacity, keys, to_char(fp_prob, '0.000000') AS rate_asked, to_char(fp_prob_now, '0.000000000') AS rate_now,
+	   keep, slice_length, generations
+FROM bloom_set_info('pg_temp.seen', (SELECT max(arrived) FROM arrival));
 SELECT to_char(slice AT TIME ZONE 'UTC', 'DD HH24:MI') AS slice, capacity, keys,
 	   to_char(fp_prob, '0.000000') AS rate_asked, to_char(fp_prob_now, '0.000000000') AS rate_now,
 	   generations
-FROM bloom_set_info('pg_temp.seen', (SELECT max(arrived) FROM arrival));
+FROM bloom_set_slices('pg_temp.seen', (SELECT max(arrived) FROM arrival));
 
 -- at most 10 are lost on average, and 4.5 standard deviations more are 24
 DO $$

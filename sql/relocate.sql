@@ -29,7 +29,7 @@ CREATE TABLE inbox (id text);
 CREATE TRIGGER dedup BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('received', 'id');
 
 -- plans and caches of this session, too
-PREPARE first_rows AS SELECT count(*) FROM (SELECT bloom_distinct(url) FROM url) AS d;
+PREPARE first_rows AS SELECT count(*) FROM (SELECT bloom_seen(url) OVER () AS seen FROM url) AS s WHERE NOT seen;
 PREPARE probe(text) AS SELECT array_agg(id ORDER BY id) FROM filter WHERE f @> $1;
 PREPARE lookup AS SELECT id FROM filter WHERE f = (SELECT f FROM filter WHERE id = 2);
 PREPARE add(text) AS SELECT bloom_set_add('seen', $1), bloom_set_contains('seen', $1);

@@ -43,7 +43,7 @@ DROP TABLE many;
 
 -- One bucket, with committed keys in a short lane
 SELECT bloom_set_create('one', 'int', capacity => 150, fp_prob => 1e-9, grow => false, seed => 1);
-SELECT buckets FROM bloom_set_params('one');
+SELECT buckets FROM bloom_set_info('one');
 DO $$
 BEGIN
 	FOR k IN 1 .. 12 LOOP
@@ -114,18 +114,7 @@ SELECT open_cursors(150);
 SELECT * FROM read_cursors(150);
 ROLLBACK;
 
--- committed keys move to the filter: by bloom_set_compact, and before an array
--- is added
-BEGIN;
-SELECT add('one', 101, 103) AS new;
-DECLARE early CURSOR FOR SELECT denied('one', 1, 12), denied('one', 101, 103) AS and_own;
-SELECT bloom_set_compact('one') AS moved;
-DECLARE late CURSOR FOR SELECT denied('one', 1, 12), denied('one', 101, 103) AS and_own;
-SELECT add('one', 104, 110) AS new;
-FETCH early;
-FETCH late;
-SELECT denied('one', 1, 12), denied('one', 101, 110) AS and_own;
-ROLLBACK;
+-- committed keys move to the filter: before an array is added
 BEGIN;
 SELECT add('one', 101, 103) AS new;
 DECLARE early CURSOR FOR SELECT denied('one', 1, 12), denied('one', 101, 103) AS and_own;
@@ -137,6 +126,22 @@ SELECT add('one', 104, 110) AS new;
 SELECT cardinality(bloom_set_add_all('one', ARRAY(SELECT generate_series(105, 200)))) AS new;
 FETCH early;
 FETCH late;
+ROLLBACK;
+-- and by bloom_set_compact, if there is a filter
+DROP TABLE one;
+SELECT bloom_set_create('one', 'int', capacity => 150, fp_prob => 1e-9, grow => false, seed => 1);
+SELECT cardinality(bloom_set_add_all('one', ARRAY(SELECT generate_series(2001, 2030)))) AS new, bloom_set_compact('one') AS moved;
+SELECT add('one', 1, 12) AS new;
+SELECT count(filter) AS filters FROM one WHERE bucket >= 0;
+BEGIN;
+SELECT add('one', 101, 103) AS new;
+DECLARE early CURSOR FOR SELECT denied('one', 1, 12), denied('one', 101, 103) AS and_own;
+SELECT bloom_set_compact('one') AS moved;
+DECLARE late CURSOR FOR SELECT denied('one', 1, 12), denied('one', 101, 103) AS and_own;
+SELECT add('one', 104, 110) AS new;
+FETCH early;
+FETCH late;
+SELECT denied('one', 1, 12), denied('one', 101, 110) AS and_own;
 ROLLBACK;
 -- in one statement
 BEGIN;
@@ -307,6 +312,28 @@ BEGIN;
 SELECT add('one', 501, 502) AS new;
 UPDATE one SET room = room WHERE bucket >= 0 AND filter IS NULL AND bloom_set_add('one', 503);
 ROLLBACK;
+-- below a function, a WITH and a view
+BEGIN;
+SELECT add('one', 501, 502) AS new;
+DELETE FROM one WHERE bucket >= 0 AND add('one', 503, 503) = 1;
+ROLLBACK;
+BEGIN;
+SELECT add('one', 501, 502) AS new;
+WITH deleted AS (DELETE FROM one RETURNING 1) SELECT bloom_set_add('one', 503);
+ROLLBACK;
+BEGIN;
+CREATE VIEW rows_of_one AS SELECT * FROM one;
+SELECT add('one', 501, 502) AS new;
+WITH deleted AS (DELETE FROM rows_of_one WHERE bucket >= 0 AND (SELECT add('one', 503, 503)) = 1 RETURNING 1) SELECT count(*) FROM deleted;
+ROLLBACK;
+-- a function of the statement deletes all: what was told new before is new again
+CREATE FUNCTION delete_all() RETURNS bigint LANGUAGE sql VOLATILE
+AS 'WITH deleted AS (DELETE FROM one WHERE bucket >= 0 RETURNING 1) SELECT count(*) FROM deleted';
+BEGIN;
+SELECT add('one', 501, 502) AS new;
+SELECT bloom_set_add('one', 503) AS new, delete_all() > 0 AS deleted, bloom_set_add('one', 503) AS new_again, bloom_set_add('one', 504) AS new;
+SELECT denied('one', 503, 504), cardinality(denied('one', 1, 12)) AS deleted;
+ROLLBACK;
 -- the other way round
 BEGIN;
 WITH deleted AS (DELETE FROM one WHERE bucket >= 0 RETURNING 1) SELECT count(*) > 0 AS deleted, bloom_set_add('one', 503) FROM deleted;
@@ -321,4 +348,4 @@ ROLLBACK;
 SELECT denied('one', 1, 12);
 
 DROP TABLE one;
-DROP FUNCTION written, denied, add, add_in_blocks;
+DROP FUNCTION written, denied, add, add_in_blocks, delete_all;

@@ -130,7 +130,8 @@ INSERT INTO fake VALUES (0, 0, '-infinity', 1234);
 SELECT bloom_set_contains('fake', 5);
 SELECT bloom_set_add_all('fake', ARRAY[5]);
 SELECT bloom_set_info('fake');
-SELECT bloom_set_expire('fake');
+SELECT bloom_set_slices('fake');
+SELECT bloom_set_compact('fake');
 DROP TABLE fake;
 
 -- fail: a type with a cast of its owner
@@ -273,7 +274,7 @@ RESET ROLE;
 REVOKE ALL ON s FROM regress_bloom_set_user;
 DROP ROLE regress_bloom_set_user;
 
--- to expire is to delete; to add to a set that forgets can delete as well
+-- to add to a set that forgets can delete as well, and so can to compact it
 SELECT bloom_set_create('daily', 'int', 1000, keep => '1 day', seed => 1);
 SELECT bloom_set_add('daily', 1, '2020-01-01') AS new;
 CREATE ROLE regress_bloom_set_user;
@@ -282,24 +283,35 @@ GRANT SELECT, INSERT, UPDATE ON daily TO regress_bloom_set_user;
 SET ROLE regress_bloom_set_user;
 -- fail
 SELECT bloom_set_add('daily', 1);
-SELECT bloom_set_expire('daily');
-RESET ROLE;
-REVOKE INSERT, UPDATE ON daily FROM regress_bloom_set_user;
-GRANT DELETE ON daily TO regress_bloom_set_user;
-SET ROLE regress_bloom_set_user;
-SELECT bloom_set_expire('daily') AS slices;
--- fail
 SELECT bloom_set_compact('daily');
 RESET ROLE;
+-- fail: each of the others is needed, too
+CREATE FUNCTION compact_without(privilege text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('REVOKE %s ON daily FROM regress_bloom_set_user', privilege);
+	SET LOCAL ROLE regress_bloom_set_user;
+	RETURN bloom_set_compact('daily');
+EXCEPTION WHEN insufficient_privilege THEN
+	RETURN SQLERRM;
+END
+$$;
+GRANT DELETE ON daily TO regress_bloom_set_user;
+SELECT privilege, compact_without(privilege) FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege;
+SELECT count(*) AS rows_of_slices FROM daily WHERE bucket >= 0;
+SET ROLE regress_bloom_set_user;
+SELECT bloom_set_compact('daily') AS moved;
+RESET ROLE;
+SELECT count(*) AS rows_of_slices FROM daily WHERE bucket >= 0;
+DROP FUNCTION compact_without;
 BEGIN READ ONLY;
 -- fail
-SELECT bloom_set_expire('daily');
+SELECT bloom_set_compact('daily');
 COMMIT;
 -- fail: deletes are published, and could not be told apart
 SET client_min_messages = error;
 CREATE PUBLICATION regress_bloom_deletes FOR TABLE daily WITH (publish = 'delete');
 ALTER TABLE daily REPLICA IDENTITY NOTHING;
-SELECT bloom_set_expire('daily');
+SELECT bloom_set_compact('daily');
 SELECT bloom_set_add('daily', 1);
 DROP PUBLICATION regress_bloom_deletes;
 RESET client_min_messages;

@@ -113,7 +113,7 @@ SELECT bloom_set_contains_any('one', ARRAY(SELECT generate_series(31, 70))) AS r
 -- The same with arrays of keys, which find place in a lane that an earlier add has
 -- made for many
 SELECT bloom_set_create('long', 'bigint', 500, 0.001, grow => false, seed => 1);
-SELECT buckets FROM bloom_set_params('long');
+SELECT buckets FROM bloom_set_info('long');
 CREATE FUNCTION add_all_and_fail(keys bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM bloom_set_add_all('long', keys);

@@ -114,13 +114,6 @@ typedef RangeType MultirangeType;
 #define PG_LSNOID	LSNOID
 #endif
 
-/* PostgreSQL 18 moved the keys of GROUP BY into the range table */
-#if PG_VERSION_NUM >= 180000
-#define BloomGroupKeys(rte)		((rte)->groupexprs)
-#else
-#define BloomGroupKeys(rte)		((void) (rte), NIL)
-#endif
-
 /* PostgreSQL 16 asks the functions of a window which frame they would take */
 #if PG_VERSION_NUM < 160000
 #define T_SupportRequestOptimizeWindowClause	T_Invalid
@@ -168,5 +161,44 @@ BloomBase64Decode(const char *src, int len, uint8 *dst, int dstlen)
 	return pg_b64_decode(src, len, (char *) dst, dstlen);
 #endif
 }
+
+/* What EXPLAIN prints moved to a header of its own with PostgreSQL 18 */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#else
+#include "commands/explain.h"
+#endif
+
+/* Until PostgreSQL 14, every path of a library projects */
+#if PG_VERSION_NUM < 150000
+#define CUSTOMPATH_SUPPORT_PROJECTION	0
+#include "utils/guc.h"
+#define MarkGUCPrefixReserved(name)		EmitWarningsOnPlaceholders(name)
+#endif
+
+/* Does a WindowAgg leave out rows?  PostgreSQL 15 began with that. */
+#if PG_VERSION_NUM >= 170000
+#define BloomWindowFilters(path) \
+	((path)->qual != NIL || (path)->runCondition != NIL)
+#elif PG_VERSION_NUM >= 150000
+#define BloomWindowFilters(path) \
+	((path)->qual != NIL || (path)->winclause->runCondition != NIL)
+#else
+#define BloomWindowFilters(path)		((void) (path), false)
+#endif
+
+/* RESPECT NULLS or IGNORE NULLS, of PostgreSQL 19 */
+#if PG_VERSION_NUM >= 190000
+#define BloomNullTreatment(call)		((call)->ignore_nulls != 0)
+#else
+#define BloomNullTreatment(call)		((void) (call), false)
+#endif
+
+/* One function for the privileges of all objects came with PostgreSQL 16 */
+#if PG_VERSION_NUM < 160000
+#define object_aclcheck(catalog, oid, role, mode) \
+	((void) (catalog), pg_proc_aclcheck(oid, role, mode))
+#endif
 
 #endif							/* BLOOM_COMPAT_H */

@@ -4,12 +4,10 @@
 -- setup:
 SELECT bench_events();
 SET work_mem = '4MB';
--- curve: dedup | bloom_distinct(id, n, 0.01) | :n | :n * 1000
-SELECT count(*), max(ts) FROM (SELECT bloom_distinct(id, :n, 0.01), ts FROM dedup_events WHERE ts <= :n) AS e;
--- curve: dedup | bloom_distinct(id) | :n | :n * 1000
-SELECT count(*), max(ts) FROM (SELECT bloom_distinct(id), ts FROM dedup_events WHERE ts <= :n) AS e;
--- curve: dedup | bloom_seen(id, n, 0.01) OVER () | :n | :n * 1000
+-- curve: dedup | bloom_seen(id, n, 0.01) | :n | :n * 1000
 SELECT count(*), max(ts) FROM (SELECT ts, bloom_seen(id, :n, 0.01) OVER () AS seen FROM dedup_events WHERE ts <= :n) AS e WHERE NOT seen;
+-- curve: dedup | bloom_seen(id) | :n | :n * 1000
+SELECT count(*), max(ts) FROM (SELECT ts, bloom_seen(id) OVER () AS seen FROM dedup_events WHERE ts <= :n) AS e WHERE NOT seen;
 -- curve: dedup | DISTINCT ON (id) | :n | :n * 1000
 SELECT count(*), max(ts) FROM (SELECT DISTINCT ON (id) ts FROM dedup_events WHERE ts <= :n ORDER BY id, ts) AS e;
 -- curve: dedup | GROUP BY id | :n | :n * 1000

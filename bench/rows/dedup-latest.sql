@@ -4,7 +4,7 @@
 -- setup:
 SELECT bench_events();
 SET work_mem = '4MB';
--- ours: bloom_distinct(id) ... ORDER BY ts DESC LIMIT 10
-SELECT bloom_distinct(id) AS id, ts FROM dedup_events ORDER BY ts DESC LIMIT 10;
+-- ours: bloom_seen(id) OVER (ORDER BY ts DESC) ... LIMIT 10
+SELECT id, ts FROM (SELECT *, bloom_seen(id) OVER (ORDER BY ts DESC) AS seen FROM dedup_events) AS e WHERE NOT seen LIMIT 10;
 -- against: DISTINCT ON (id), and then ORDER BY ts DESC LIMIT 10 | at most 0.01
 SELECT id, ts FROM (SELECT DISTINCT ON (id) id, ts FROM dedup_events ORDER BY id, ts DESC) AS e ORDER BY ts DESC LIMIT 10;

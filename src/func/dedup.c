@@ -3,7 +3,7 @@
  * func/dedup.c
  *		Dedup tables: add a key, and learn whether it was new.
  *
- * bloom_seen and bloom_distinct use them, in two forms:
+ * bloom_seen uses them, in two forms:
  *
  *		(key)						a table of hashes: exact, grows
  *		(key, capacity, fp_prob)	a blocked Bloom filter of a fixed size

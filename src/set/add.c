@@ -46,22 +46,21 @@
  * An error, if the time is ahead of the clock by more than a slice.
  */
 void
-StoredSetOpenToWrite(StoredSetCall *call, Oid relid, StoredSetUse use,
-					 TimestampTz at)
+StoredSetOpenToWrite(StoredSetCall *call, Oid relid, TimestampTz at)
 {
 	const StoredSetParams *params = &call->table.set.params;
 
 	call->keys = NULL;
 	call->nkeys = 0;
 	call->overfull = 0;
-	StoredSetOpen(&call->table, relid, use);
+	StoredSetOpen(&call->table, relid, true);
 	if (params->keep != 0 && at > GetCurrentTimestamp() + params->slice_length)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("time %s is ahead of the clock",
 						timestamptz_to_str(at)),
 				 errdetail("By the clock, the set must still remember keys that are too old by that time."),
-				 errhint("A time may be ahead by a slice at most: see bloom_set_params.")));
+				 errhint("A time may be ahead by a slice at most: see bloom_set_info.")));
 	call->oldest = StoredSetOldestSlice(params, at);
 	call->current = StoredSetSliceOf(params, at);
 }
@@ -203,8 +202,7 @@ DeleteOldSlices(StoredSetCall *call, int32 bucket)
 	TimestampTz oldest = StoredSetOldestSlice(&call->table.set.params,
 											  GetCurrentTimestamp());
 
-	(void) StoredSetDeleteSlices(call, bucket, DT_NOBEGIN,
-								 Min(call->oldest, oldest));
+	StoredSetDeleteSlices(call, bucket, Min(call->oldest, oldest));
 }
 
 /*

@@ -13,7 +13,7 @@
 #include "set/bucket.h"
 
 extern void StoredSetOpenToWrite(StoredSetCall *call, Oid relid,
-								 StoredSetUse use, TimestampTz at);
+								 TimestampTz at);
 extern void StoredSetAdd(StoredSetCall *call, const uint64 *hashes,
 						 uint64 nhashes, bool *warned);
 

@@ -496,7 +496,7 @@ StoredSetWriteLanes(StoredSetCall *call, StoredSetBucket *bucket)
 			StoredSetWriteRow(&call->table, &lane->place, &lane->row,
 							  !lane->has_lost);
 		else
-			(void) StoredSetDeleteRow(&call->table, &lane->place);
+			StoredSetDeleteRow(&call->table, &lane->place);
 		lane->has_changed = false;
 	}
 }
@@ -508,32 +508,29 @@ StoredSetWriteLanes(StoredSetCall *call, StoredSetBucket *bucket)
 
 /*
  * StoredSetDeleteSlices
- *		Delete the rows of a bucket in slices of this range, and those of the
+ *		Delete the rows of a bucket in slices before this one, and those of the
  *		buckets below it to which these have given keys, as far as they are
- *		free.  False: there was none.
+ *		free.
  */
-bool
-StoredSetDeleteSlices(StoredSetCall *call, int32 bucket, TimestampTz from,
-					  TimestampTz before)
+void
+StoredSetDeleteSlices(StoredSetCall *call, int32 bucket, TimestampTz before)
 {
 	StoredSetTable *table = &call->table;
 	const StoredSetParams *params = &table->set.params;
 	int			generation = StoredSetGeneration(params, bucket);
 	StoredSetVersion version;
 	bool		divided = false;
-	bool		deleted = false;
 
 	check_stack_depth();
-	StoredSetFindBucket(table, &table->versions, bucket, bucket, from, before);
+	StoredSetFindBucket(table, &table->versions, bucket, bucket, DT_NOBEGIN,
+						before);
 	while (StoredSetNext(table, &table->versions, &version))
 	{
 		divided |= StoredSetIsClosed(params, generation, &version.row);
-		deleted |= version.is_free &&
+		if (version.is_free)
 			StoredSetDeleteRow(table, &version.place);
 	}
 	for (int i = 0; divided && i < 2; i++)
-		deleted |= StoredSetDeleteSlices(call,
-										 StoredSetBucketBelow(params, bucket, i),
-										 from, before);
-	return deleted;
+		StoredSetDeleteSlices(call, StoredSetBucketBelow(params, bucket, i),
+							  before);
 }

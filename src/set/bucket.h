@@ -96,8 +96,8 @@ extern StoredSetLane *StoredSetPutIntoLanes(StoredSetCall *call,
 											StoredSetBucket *bucket,
 											const uint64 *hashes, int n);
 extern void StoredSetWriteLanes(StoredSetCall *call, StoredSetBucket *bucket);
-extern bool StoredSetDeleteSlices(StoredSetCall *call, int32 bucket,
-								  TimestampTz from, TimestampTz before);
+extern void StoredSetDeleteSlices(StoredSetCall *call, int32 bucket,
+								  TimestampTz before);
 
 /* A key with this hash, which stood in this place in an array. */
 static inline StoredSetKey

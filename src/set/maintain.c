@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * set/maintain.c
- *		Expiring and compacting a stored set.
+ *		Compacting a stored set.
  *
- * Adds do both for the buckets to which they write.
+ * Adds do the same for the buckets to which they write.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -11,77 +11,39 @@
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "bits/sort.h"
-#include "filter/setops.h"
 #include "set/maintain.h"
 
 /*
- * Go to the next bucket, in one of its slices, that has rows to be deleted, or
- * lanes with keys.  False: there is none.
+ * Merge the lanes of a bucket in one slice, if that saves space.  The result is
+ * the number of keys that have moved.
+ *
+ * A filter takes its room in the table as soon as it is there.
  */
-static bool
-NextPart(StoredSetCall *call, StoredSetRow *part)
+static int
+CompactBucket(StoredSetCall *call, int32 number, TimestampTz slice)
 {
-	StoredSetTable *table = &call->table;
-	StoredSetVersion version;
-	const StoredSetRow *row = &version.row;
+	const StoredSetParams *params = &call->table.set.params;
+	StoredSetBucket bucket;
+	int			nyoung;
 
-	while (StoredSetNext(table, &table->visible, &version))
-	{
-		if ((row->bucket == part->bucket && row->slice == part->slice) ||
-			(table->use == STORED_SET_EXPIRE ? row->slice >= call->oldest :
-			 row->nhashes == 0))
-			continue;
-		*part = *row;
-		return true;
-	}
-	return false;
-}
-
-/*
- * StoredSetExpire
- *		Delete the rows of old slices, but for those that others are writing.
- *		The result is the number of slices.
- */
-int64
-StoredSetExpire(StoredSetCall *call)
-{
-	StoredSetTable *table = &call->table;
-	const StoredSetParams *params = &table->set.params;
-	StringInfoData slices;
-	StoredSetRow part = {.bucket = -1};
-
-	initStringInfo(&slices);
-	call->oldest = Min(call->oldest,
-					   StoredSetOldestSlice(params, GetCurrentTimestamp()));
-	StoredSetBeginWriting(table);
-	StoredSetFindAll(table, &table->visible);
-	while (NextPart(call, &part))
-	{
-		int32		first = StoredSetFirstBucket(params, part.bucket);
-		bool		deleted;
-
-		StoredSetLock(table, first);
-		deleted = StoredSetDeleteSlices(call, part.bucket, part.slice,
-										part.slice + 1);
-		StoredSetUnlock(table, first);
-		if (deleted)
-			appendBinaryStringInfo(&slices, (char *) &part.slice,
-								   sizeof(part.slice));
-	}
-	return BloomSortHashes((uint64 *) slices.data,
-						   slices.len / sizeof(part.slice));
+	call->oldest = call->current = slice;
+	StoredSetReadBucket(call, &bucket, StoredSetGeneration(params, number),
+						number, NULL, 0);
+	nyoung = bucket.nyoung;
+	StoredSetMerge(call, &bucket, bucket.filter == STORED_SET_NO_FILTER ?
+				   (int) (params->bits / 64) : 1);
+	StoredSetWriteLanes(call, &bucket);
+	return nyoung - bucket.nyoung;
 }
 
 /*
  * StoredSetCompact
- *		Move the committed keys of all lanes that are free to the filters.  The
- *		result is their number.
+ *		Delete the rows of old slices, and move the committed keys of lanes to
+ *		the filters, where others are not writing.  The result is the number of
+ *		keys that have moved.
  */
 int64
 StoredSetCompact(StoredSetCall *call)
@@ -92,28 +54,29 @@ StoredSetCompact(StoredSetCall *call)
 												  "Bloom set compact",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcontext;
-	StoredSetRow part = {.bucket = -1};
+	TimestampTz oldest = call->oldest;
+	StoredSetVersion version;
+	StoredSetRow done = {.bucket = -1};
 	int64		nmoved = 0;
 
 	StoredSetBeginWriting(table);
 	StoredSetFindAll(table, &table->visible);
 	oldcontext = MemoryContextSwitchTo(scratch);
-	while (NextPart(call, &part))
+	while (StoredSetNext(table, &table->visible, &version))
 	{
-		int32		first = StoredSetFirstBucket(params, part.bucket);
-		StoredSetBucket bucket;
-		int			nyoung;
+		StoredSetRow row = version.row;
+		int32		first = StoredSetFirstBucket(params, row.bucket);
 
-		call->oldest = call->current = part.slice;
+		if ((row.bucket == done.bucket && row.slice == done.slice) ||
+			(row.slice >= oldest && row.nhashes == 0))
+			continue;
 		StoredSetLock(table, first);
-		StoredSetReadBucket(call, &bucket,
-							StoredSetGeneration(params, part.bucket),
-							part.bucket, NULL, 0);
-		nyoung = bucket.nyoung;
-		StoredSetMerge(call, &bucket, 1);
-		StoredSetWriteLanes(call, &bucket);
+		if (row.slice < oldest)
+			StoredSetDeleteSlices(call, row.bucket, oldest);
+		else
+			nmoved += CompactBucket(call, row.bucket, row.slice);
 		StoredSetUnlock(table, first);
-		nmoved += nyoung - bucket.nyoung;
+		done = row;
 		MemoryContextReset(scratch);
 	}
 	MemoryContextSwitchTo(oldcontext);

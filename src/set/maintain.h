@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * set/maintain.h
- *		Expiring and compacting a stored set.
+ *		Compacting a stored set.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -12,7 +12,6 @@
 
 #include "set/bucket.h"
 
-extern int64 StoredSetExpire(StoredSetCall *call);
 extern int64 StoredSetCompact(StoredSetCall *call);
 
 #endif							/* SET_MAINTAIN_H */

@@ -24,7 +24,7 @@
  *
  * Invariants, while the lock of a bucket is held:
  *
- *	- No other add or expiry writes rows of the bucket.  Transactions may end.
+ *	- No other add or compaction writes rows of the bucket.  Transactions may end.
  *	- A row has at most one newest version.  Its creator is this transaction,
  *	  another open one, or one that has committed.
  *	- A version is free if it is the newest, no other open transaction has
@@ -105,20 +105,16 @@ CheckPrivileges(const StoredSetTable *table)
 	rte->rtekind = RTE_RELATION;
 	rte->relid = RelationGetRelid(rel);
 	rte->relkind = rel->rd_rel->relkind;
-	rte->rellockmode = table->use == STORED_SET_TEST ? AccessShareLock :
-		RowExclusiveLock;
+	rte->rellockmode = table->to_write ? RowExclusiveLock : AccessShareLock;
 	permissions = BloomMakePermissions(rte);
 	permissions->relid = rte->relid;
 	permissions->requiredPerms = ACL_SELECT;
-	if (table->use == STORED_SET_ADD)
-		permissions->requiredPerms |= ACL_INSERT | ACL_UPDATE;
-	if (table->use == STORED_SET_EXPIRE ||
-		(table->use == STORED_SET_ADD && table->set.params.keep != 0))
-		permissions->requiredPerms |= ACL_DELETE;
 	all = bms_add_range(NULL, ATTRIBUTE(1), ATTRIBUTE(STORED_SET_COLUMNS));
 	permissions->selectedCols = all;
-	if (table->use == STORED_SET_ADD)
+	if (table->to_write)
 	{
+		permissions->requiredPerms |= ACL_INSERT | ACL_UPDATE |
+			(table->set.params.keep != 0 ? ACL_DELETE : 0);
 		permissions->insertedCols = all;
 		permissions->updatedCols =
 			bms_add_range(NULL, ATTRIBUTE(STORED_SET_FILTER),
@@ -129,18 +125,17 @@ CheckPrivileges(const StoredSetTable *table)
 
 /*
  * StoredSetOpen
- *		Open a set, and check that the caller may use it in this way.
+ *		Open a set, and check that the caller may read it, or write to it.
  *
  * Nobody can rename or change it from here to the end of the transaction.
  */
 void
-StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use)
+StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write)
 {
-	LOCKMODE	lockmode = use == STORED_SET_TEST ? AccessShareLock :
-	RowExclusiveLock;
+	LOCKMODE	lockmode = to_write ? RowExclusiveLock : AccessShareLock;
 
 	memset(table, 0, offsetof(StoredSetTable, words));
-	table->use = use;
+	table->to_write = to_write;
 	table->context = CurrentMemoryContext;
 	table->rel = try_relation_open(relid, lockmode);
 	if (table->rel == NULL)
@@ -156,14 +151,13 @@ StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot access temporary or unlogged relations during recovery")));
-	if (use != STORED_SET_TEST)
+	if (to_write)
 	{
 		/* like the executor, not for temporary tables */
 		if (XactReadOnly && !table->rel->rd_islocaltemp)
 			PreventCommandIfReadOnly("writes to a Bloom set");
 		PreventCommandIfParallelMode("writes to a Bloom set");
-		if (use == STORED_SET_ADD)
-			CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
+		CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
 		CheckCmdReplicaIdentity(table->rel, CMD_DELETE);
 	}
 	table->index = index_open(table->set.index, lockmode);
@@ -920,23 +914,21 @@ StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 
 /*
  * StoredSetDeleteRow
- *		Delete the version that has this place.  False: somebody else did.
+ *		Delete the version in this place, unless somebody else has.
  */
-bool
+void
 StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 {
 	ItemPointerData tid = place->tid;
 	TM_FailureData failure;
-	bool		written;
 
 	if (place->command == GetCurrentCommandId(false))
 		CommandCounterIncrement();
-	written = WasWritten(table_tuple_delete(table->rel, &tid,
-											GetCurrentCommandId(true), 0,
-											SnapshotAny, InvalidSnapshot, true,
-											&failure));
-	if (written)
-		StoredSetNoteLeft(table->known, &tid);
-	table->wrote |= written;
-	return written;
+	if (!WasWritten(table_tuple_delete(table->rel, &tid,
+									   GetCurrentCommandId(true), 0,
+									   SnapshotAny, InvalidSnapshot, true,
+									   &failure)))
+		return;
+	StoredSetNoteLeft(table->known, &tid);
+	table->wrote = true;
 }

@@ -17,13 +17,6 @@
 
 #include "set/session.h"
 
-typedef enum StoredSetUse
-{
-	STORED_SET_TEST,
-	STORED_SET_ADD,
-	STORED_SET_EXPIRE
-} StoredSetUse;
-
 /* A row.  It is good until the next one is read. */
 typedef struct StoredSetRow
 {
@@ -71,7 +64,7 @@ typedef struct StoredSetTable
 	StoredSet	set;			/* a copy, which stays as it is */
 	Relation	rel;
 	Relation	index;
-	StoredSetUse use;
+	bool		to_write;
 	MemoryContext context;		/* of all this */
 	MemoryContext fetched;		/* of a filter that was not in its row */
 	TupleTableSlot *slot;		/* the row that was read last */
@@ -111,7 +104,7 @@ typedef struct StoredSetVersion
 	bool		is_free;		/* this transaction may write the next one */
 } StoredSetVersion;
 
-extern void StoredSetOpen(StoredSetTable *table, Oid relid, StoredSetUse use);
+extern void StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write);
 extern void StoredSetBeginWriting(StoredSetTable *table);
 extern void StoredSetClose(StoredSetTable *table);
 
@@ -135,7 +128,7 @@ extern void StoredSetReadAgain(StoredSetTable *table, ItemPointer tid,
 
 extern void StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 							  const StoredSetRow *row, bool holds_all);
-extern bool StoredSetDeleteRow(StoredSetTable *table,
+extern void StoredSetDeleteRow(StoredSetTable *table,
 							   const StoredSetPlace *place);
 
 #endif							/* SET_ROWS_H */

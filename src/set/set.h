@@ -44,7 +44,7 @@
  *		test.c		test keys
  *		bucket.c	a bucket for those that write: read it, merge, write lanes
  *		add.c		add keys
- *		maintain.c	expire, compact
+ *		maintain.c	compact
  *		sql.c		what SQL calls
  *
  * Each uses those above it, and none below.
@@ -151,7 +151,7 @@
  *
  * Slices before the oldest live one are not read.  Who writes the first row of a
  * slice of a bucket deletes what is older, in this bucket and those below it, as
- * far as it is free; bloom_set_expire deletes all that is.  A time that is ahead
+ * far as it is free; bloom_set_compact deletes all that is.  A time that is ahead
  * of the clock by more than a slice is an error, and what the clock says must
  * still be remembered is not deleted by any time.
  *

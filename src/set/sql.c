@@ -210,7 +210,7 @@ CheckExists(Oid relid, const BloomKeyType *key_type)
 	StoredSetTable table;
 
 	/* an error, if it is no set */
-	StoredSetOpen(&table, relid, STORED_SET_TEST);
+	StoredSetOpen(&table, relid, false);
 	if (!BloomSameKeyType(&table.set.key_type, key_type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -313,8 +313,7 @@ bloom_set_add(PG_FUNCTION_ARGS)
 	StoredSetCall call;
 	CallSite   *site;
 
-	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), STORED_SET_ADD,
-						 GetTimeArg(fcinfo, 2));
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetTimeArg(fcinfo, 2));
 	if (PG_ARGISNULL(1))
 	{
 		StoredSetClose(&call.table);
@@ -336,7 +335,7 @@ StartTest(FunctionCallInfo fcinfo, bool is_array, StoredSetTest *test,
 
 	if (PG_ARGISNULL(1))
 	{
-		StoredSetOpen(table, relid, STORED_SET_TEST);
+		StoredSetOpen(table, relid, false);
 		StoredSetClose(table);
 		return NULL;
 	}
@@ -401,8 +400,7 @@ AddArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 	CallSite   *site;
 	uint8	   *answers;
 
-	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), STORED_SET_ADD,
-						 GetTimeArg(fcinfo, 2));
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetTimeArg(fcinfo, 2));
 	if (PG_ARGISNULL(1))
 	{
 		StoredSetClose(&call.table);
@@ -512,28 +510,8 @@ bloom_set_contains_any(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_set_expire
- *		Forget the time slices that need no longer be remembered.
- */
-PG_FUNCTION_INFO_V1(bloom_set_expire);
-Datum
-bloom_set_expire(PG_FUNCTION_ARGS)
-{
-	Oid			relid = GetSetArg(fcinfo);
-	TimestampTz at = GetTimeArg(fcinfo, 1);
-	StoredSetCall call;
-	int64		nslices = 0;
-
-	StoredSetOpenToWrite(&call, relid, STORED_SET_EXPIRE, at);
-	if (call.table.set.params.keep != 0)
-		nslices = StoredSetExpire(&call);
-	StoredSetClose(&call.table);
-	PG_RETURN_INT64(nslices);
-}
-
-/*
  * bloom_set_compact
- *		Move the keys that wait in lanes to the filters.
+ *		Delete what has expired, and move keys from lanes to the filters.
  */
 PG_FUNCTION_INFO_V1(bloom_set_compact);
 Datum
@@ -542,7 +520,7 @@ bloom_set_compact(PG_FUNCTION_ARGS)
 	StoredSetCall call;
 	int64		nmoved;
 
-	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), STORED_SET_ADD, 0);
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetCurrentTimestamp());
 	nmoved = StoredSetCompact(&call);
 	StoredSetClose(&call.table);
 	PG_RETURN_INT64(nmoved);
@@ -647,7 +625,7 @@ GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 	MemoryContextSwitchTo(oldcontext);
 
 	/* before the first key, which may be null */
-	StoredSetOpen(&table, site->set, STORED_SET_TEST);
+	StoredSetOpen(&table, site->set, false);
 	BloomCheckHasher(&site->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
 					 BLOOM_TO_ADD);
 	StoredSetClose(&table);
@@ -692,7 +670,7 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 	if (isnull)
 		return PointerGetDatum(trigger->tg_trigtuple);
 
-	StoredSetOpenToWrite(&call, site->set, STORED_SET_ADD, at);
+	StoredSetOpenToWrite(&call, site->set, at);
 	return PointerGetDatum(AddKey(&call, &site->hasher, key, &site->warned) ?
 						   trigger->tg_trigtuple : NULL);
 }
@@ -710,38 +688,6 @@ MakeInterval(int64 microseconds)
 	span->day = microseconds / USECS_PER_DAY;
 	span->time = microseconds % USECS_PER_DAY;
 	return IntervalPGetDatum(span);
-}
-
-/*
- * bloom_set_params
- *		The parameters of a set, and the oldest live time slice.
- */
-PG_FUNCTION_INFO_V1(bloom_set_params);
-Datum
-bloom_set_params(PG_FUNCTION_ARGS)
-{
-	Oid			relid = GetSetArg(fcinfo);
-	TimestampTz at = GetTimeArg(fcinfo, 1);
-	StoredSetTable table;
-	const StoredSetParams *params = &table.set.params;
-	Datum		values[10];
-	bool		nulls[10] = {false};
-
-	StoredSetOpen(&table, relid, STORED_SET_TEST);
-	values[0] = Int64GetDatum(params->capacity);
-	values[1] = Float8GetDatum(params->fp_prob);
-	values[2] = MakeInterval(params->keep);
-	nulls[2] = params->keep == 0;
-	values[3] = MakeInterval(params->slice_length);
-	nulls[3] = params->keep == 0;
-	values[4] = Int64GetDatum(StoredSetSliceCapacity(params));
-	values[5] = Float8GetDatum(StoredSetSliceRate(params));
-	values[6] = Int32GetDatum(params->buckets);
-	values[7] = TimestampTzGetDatum(StoredSetOldestSlice(params, at));
-	values[8] = BoolGetDatum(params->grows);
-	values[9] = Int64GetDatum(params->seed);
-	StoredSetClose(&table);
-	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /* What is known of one slice, or of the whole set that keeps all */
@@ -806,7 +752,7 @@ SumUpRows(StoredSetTable *table, TimestampTz oldest)
 
 /*
  * bloom_set_info
- *		A row for the whole set, and one for each live time slice.
+ *		The parameters of a set, and what it holds now.
  */
 PG_FUNCTION_INFO_V1(bloom_set_info);
 Datum
@@ -816,53 +762,70 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	TimestampTz at = GetTimeArg(fcinfo, 1);
 	StoredSetTable table;
 	const StoredSetParams *params = &table.set.params;
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	SliceInfo  *slices;
-	SliceInfo  *sorted = NULL;
-	Datum		values[9];
-	bool		nulls[9] = {false};
+	TimestampTz oldest;
+	Datum		values[14];
+	bool		nulls[14] = {false};
 	double		keys = 0;
 	double		right = 0;		/* logarithm */
 	int			generations = 0;
 
-	InitMaterializedSRF(fcinfo, 0);
-	StoredSetOpen(&table, relid, STORED_SET_TEST);
-	slices = SumUpRows(&table, StoredSetOldestSlice(params, at));
-	while (slices != NULL)
+	StoredSetOpen(&table, relid, false);
+	oldest = StoredSetOldestSlice(params, at);
+	for (const SliceInfo *info = SumUpRows(&table, oldest); info != NULL;
+		 info = info->next)
 	{
-		SliceInfo  *info = slices;
-
-		slices = info->next;
-		info->next = sorted;
-		sorted = info;
-		keys += info->keys;
+		keys += rint(info->keys);	/* the sum over bloom_set_slices */
 		right += log1p(-StoredSetRateOfSlice(params, info->rates));
 		generations = Max(generations, info->generations);
 	}
-
-	nulls[0] = true;
-	values[1] = CStringGetTextDatum(BloomKeyTypeName(&table.set.key_type));
-	values[2] = Int64GetDatum(params->capacity);
-	values[3] = Float8GetDatum(params->fp_prob);
-	values[4] = Int64GetDatum((int64) rint(keys));
-	values[5] = Float8GetDatum(0 - expm1(right));
-	values[6] = Int32GetDatum(params->buckets);
-	values[7] = DirectFunctionCall1(pg_total_relation_size,
+	values[0] = CStringGetTextDatum(BloomKeyTypeName(&table.set.key_type));
+	values[1] = Int64GetDatum(params->capacity);
+	values[2] = Float8GetDatum(params->fp_prob);
+	values[3] = Int64GetDatum((int64) keys);
+	values[4] = Float8GetDatum(0 - expm1(right));
+	values[5] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
-	values[8] = Int32GetDatum(generations);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	values[6] = MakeInterval(params->keep);
+	values[7] = Int32GetDatum(params->slices);
+	values[8] = MakeInterval(params->slice_length);
+	values[9] = TimestampTzGetDatum(oldest);
+	nulls[6] = nulls[7] = nulls[8] = nulls[9] = params->keep == 0;
+	values[10] = BoolGetDatum(params->grows);
+	values[11] = Int32GetDatum(params->buckets);
+	values[12] = Int32GetDatum(generations);
+	values[13] = Int64GetDatum(params->seed);
+	StoredSetClose(&table);
+	return BloomReturnRow(fcinfo, values, nulls);
+}
 
-	nulls[0] = false;
-	values[2] = Int64GetDatum(StoredSetSliceCapacity(params));
-	values[3] = Float8GetDatum(StoredSetSliceRate(params));
-	for (const SliceInfo *info = params->keep == 0 ? NULL : sorted;
+/*
+ * bloom_set_slices
+ *		What the live time slices of a set hold, the newest first.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_slices);
+Datum
+bloom_set_slices(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	TimestampTz at = GetTimeArg(fcinfo, 1);
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	StoredSetTable table;
+	const StoredSetParams *params = &table.set.params;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+
+	InitMaterializedSRF(fcinfo, 0);
+	StoredSetOpen(&table, relid, false);
+	for (const SliceInfo *info = SumUpRows(&table, StoredSetOldestSlice(params, at));
 		 info != NULL; info = info->next)
 	{
 		values[0] = TimestampTzGetDatum(info->slice);
-		values[4] = Int64GetDatum((int64) rint(info->keys));
-		values[5] = Float8GetDatum(StoredSetRateOfSlice(params, info->rates));
-		values[7] = Int64GetDatum((int64) info->bytes);
-		values[8] = Int32GetDatum(info->generations);
+		values[1] = Int64GetDatum(StoredSetSliceCapacity(params));
+		values[2] = Float8GetDatum(StoredSetSliceRate(params));
+		values[3] = Int64GetDatum((int64) rint(info->keys));
+		values[4] = Float8GetDatum(StoredSetRateOfSlice(params, info->rates));
+		values[5] = Int64GetDatum((int64) info->bytes);
+		values[6] = Int32GetDatum(info->generations);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	StoredSetClose(&table);

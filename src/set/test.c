@@ -186,7 +186,7 @@ StoredSetStartTest(StoredSetTest *test, StoredSetTable *table,
 	test->nemptied = test->cache->nemptied;
 	if (cached == NULL)
 	{
-		StoredSetOpen(table, relid, STORED_SET_TEST);
+		StoredSetOpen(table, relid, false);
 		EnterSet(test, StoredSetOldestSlice(&table->set.params, at));
 	}
 	/* hashing a key can run code that empties the cache */
@@ -268,7 +268,7 @@ GetBucket(StoredSetTest *test, int generation, int32 number)
 	if (bucket != NULL)
 		return bucket;
 	if (test->table->rel == NULL)
-		StoredSetOpen(test->table, test->cached->set.relid, STORED_SET_TEST);
+		StoredSetOpen(test->table, test->cached->set.relid, false);
 	if (MemoryContextMemAllocated(cache->context, false) >
 		BloomHashMemoryLimit())
 	{

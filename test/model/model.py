@@ -1150,8 +1150,8 @@ def plan(world, a, b, c, d, e):
 
 
 @operation
-def distinct(world, a, b, c, d, e):
-    """bloom_distinct returns each key once, and loses none but at its rate."""
+def first_rows(world, a, b, c, d, e):
+    """The rows that bloom_seen has not seen have each key once, and lack none but at its rate."""
     kind = pick(KINDS, b)
     start, end = world.span(kind, c, d)
     cycle = pick([3, 1, 50, 1000], e)
@@ -1159,14 +1159,14 @@ def distinct(world, a, b, c, d, e):
     rows, keys, all_keys = world.run(f"""
         WITH t AS MATERIALIZED (SELECT (SELECT k FROM k_{kind.name} AS r WHERE r.id = {start} + s.id % {cycle}) AS k
                                 FROM {world.rows_of(kind, start, end).replace(' WHERE', ' AS s WHERE')}),
-             f AS (SELECT bloom_distinct(k{f', {capacity}, 0.01' if capacity else ''}) AS k FROM t)
+             f AS (SELECT k FROM (SELECT k, bloom_seen(k{f', {capacity}, 0.01' if capacity else ''}) OVER () AS seen FROM t) AS s WHERE NOT seen)
         SELECT (SELECT count(*) FROM f), (SELECT count(*) FROM (SELECT DISTINCT k FROM f) AS x),
                (SELECT count(*) FROM (SELECT DISTINCT k FROM t) AS x)""")[0]
-    world.check('distinct repeats', rows == keys, rows, keys)
+    world.check('seen repeats', rows == keys, rows, keys)
     if not capacity:
-        world.check('distinct loses', keys == all_keys, keys, all_keys)
+        world.check('seen loses', keys == all_keys, keys, all_keys)
     elif cycle <= capacity:
-        world.check('distinct loses', all_keys - keys <= at_most(all_keys * 0.01), keys, all_keys)
+        world.check('seen loses', all_keys - keys <= at_most(all_keys * 0.01), keys, all_keys)
 
 
 @operation
@@ -1305,8 +1305,8 @@ def set_create(world, a, b, c, d, e):
               (f", keep => '{keep} seconds', slices => {slices}" if keep else '') + ')')
     world.sets[name] = Set(kind.key_type, capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0,
                            slices if keep else 1, grow=grow)
-    row = world.run(f"SELECT capacity, fp_prob FROM bloom_set_params('{name}', {at(world.now)})")[0]
-    world.check('set params', row == (capacity, fp_prob), row)
+    row = world.run(f"SELECT key_type, capacity, fp_prob, keys, grow, slices FROM bloom_set_info('{name}', {at(world.now)})")[0]
+    world.check('set params', row == (kind.key_type, capacity, fp_prob, 0, grow, slices if keep else None), row)
 
 
 def the_set(world, a):
@@ -1430,12 +1430,16 @@ def set_info(world, a, b, c, d, e):
     name, model = the_set(world, a)
     if model is None:
         return
-    rows = world.run(f"SELECT * FROM bloom_set_info('{name}', {at(world.now)})")
-    world.check('set info', len(rows) >= 1 and all(row[1] == model.key_type for row in rows), rows)
-    if model.keep and b % 2:
-        world.check('expire', world.value(f"SELECT bloom_set_expire('{name}', {at(world.now)})") >= 0)
+    row = world.run(f"SELECT key_type, keys FROM bloom_set_info('{name}', {at(world.now)})")[0]
+    slices = world.run(f"SELECT slice::text, keys FROM bloom_set_slices('{name}', {at(world.now)})")
+    world.check('set info', row == (model.key_type, sum(keys for _, keys in slices)), row, slices)
+    world.check('slices, the newest first', slices == sorted(slices, reverse=True) and (model.keep or len(slices) <= 1), slices)
     if e % 4 == 3:
         world.check('compact', world.value(f"SELECT bloom_set_compact('{name}')") >= 0)
+        if model.keep:
+            # by the clock, all of it has expired
+            world.check('expiry', world.value(f"SELECT count(*) FROM {name} WHERE bucket >= 0") == 0)
+            world.sets[name] = dataclasses.replace(model, keys=(), many=False)
 
 
 @operation

@@ -199,7 +199,6 @@ my %calls = (
 	bloom_union_agg => q{(SELECT ext.bloom_contains(ext.bloom_union_agg(f), 1))},
 	bloom_intersect_agg => q{(SELECT ext.bloom_contains(ext.bloom_intersect_agg(f), 1))},
 	bloom_seen => q{ext.bloom_seen(1) OVER () IS NOT NULL AND ext.bloom_seen(1, 10, 0.01) OVER () IS NOT NULL},
-	bloom_distinct => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.=) 2 FROM (SELECT ext.bloom_distinct(1) FROM pg_catalog.generate_series(1, 2) UNION ALL SELECT ext.bloom_distinct(1, 10, 0.01) FROM pg_catalog.generate_series(1, 2)) AS d)},
 	bloom_shard => q{ext.bloom_shard(1, 4) IS NOT NULL AND ext.bloom_shard('a', 4) IS NOT NULL},
 	bloom_shard_capacity => q{ext.bloom_shard_capacity(1000, 4) IS NOT NULL},
 	counting_bloom_empty => q{ext.counting_bloom_empty(100) IS NOT NULL},
@@ -226,10 +225,9 @@ my %calls = (
 	bloom_set_contains_any => q{ext.bloom_set_contains_any('ext.kept', ARRAY[5, 100])},
 	bloom_set_missing => q{ext.bloom_set_missing('ext.kept', ARRAY[5, 100]) IS NOT NULL},
 	bloom_set_dedup => undef,	# a trigger's, below
-	bloom_set_expire => q{ext.bloom_set_expire('ext.forgetting') IS NOT NULL},
-	bloom_set_compact => q{ext.bloom_set_compact('ext.kept') IS NOT NULL},
-	bloom_set_params => q{(ext.bloom_set_params('ext.kept')).capacity IS NOT NULL},
-	bloom_set_info => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM ext.bloom_set_info('ext.forgetting'))},
+	bloom_set_compact => q{ext.bloom_set_compact('ext.kept') IS NOT NULL AND ext.bloom_set_compact('ext.forgetting') IS NOT NULL},
+	bloom_set_info => q{(ext.bloom_set_info('ext.forgetting')).capacity IS NOT NULL},
+	bloom_set_slices => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM ext.bloom_set_slices('ext.kept'))},
 );
 my @order = sort { ($b eq 'bloom_set_create') <=> ($a eq 'bloom_set_create') || $a cmp $b } keys %calls;
 

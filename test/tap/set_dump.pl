@@ -26,10 +26,10 @@ answer(q{
 is(answer(q{SELECT count(filter) > 0, count(*) > count(filter) FROM batches WHERE bucket >= 0}),
 	't|t', 'there are filters and lanes');
 my $questions = q{
-	SELECT * FROM bloom_set_params('batches');
-	SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now, buckets FROM bloom_set_info('batches');
-	SELECT * FROM bloom_set_params('kept."My Set"', '2020-01-05');
-	SELECT slice, key_type, capacity, fp_prob, keys, fp_prob_now, buckets FROM bloom_set_info('kept."My Set"', '2020-01-05');
+	SELECT key_type, capacity, fp_prob, keys, fp_prob_now, keep, slices, slice_length, oldest, grow, buckets, generations, seed FROM bloom_set_info('batches');
+	SELECT * FROM bloom_set_slices('batches');
+	SELECT key_type, capacity, fp_prob, keys, fp_prob_now, keep, slices, slice_length, oldest, grow, buckets, generations, seed FROM bloom_set_info('kept."My Set"', '2020-01-05');
+	SELECT * FROM bloom_set_slices('kept."My Set"', '2020-01-05');
 	SELECT count(*) FROM generate_series(100000, 200000) AS k WHERE bloom_set_contains('batches', k);
 	SELECT count(*) FROM generate_series(1, 1000) AS k WHERE bloom_set_contains('kept."My Set"', 'key ' || k, '2020-01-05');
 	SELECT md5(string_agg(concat_ws(' ', bucket, lane, slice, filter, CASE WHEN filter IS NULL THEN room END), ',' ORDER BY bucket, lane, slice)) FROM batches};

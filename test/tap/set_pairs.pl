@@ -9,6 +9,7 @@ use strict;
 use warnings;
 
 use FindBin;
+use POSIX 'strftime';
 use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
@@ -23,6 +24,7 @@ answer(q{
 	CREATE TABLE program (id int PRIMARY KEY, what text, live timestamptz, now timestamptz);
 	CREATE TABLE new (program int, key int, at timestamptz);
 	CREATE TABLE tried (program int, key int, at timestamptz);
+	CREATE TABLE compacted (program int, moved bigint);
 	CREATE FUNCTION add_key(program int, k int, at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 	BEGIN
 		IF bloom_set_add(('s' || program)::regclass, k, at) THEN
@@ -37,10 +39,16 @@ answer(q{
 		INSERT INTO tried SELECT program, k, at FROM unnest(keys) AS k WHERE k IS NOT NULL;
 	END
 	$$;
-	CREATE PROCEDURE fill(program int) LANGUAGE plpgsql AS $$
+	-- committed keys in a lane, perhaps beside a filter: the first of them moves
+	-- those of the array
+	CREATE PROCEDURE fill(program int, at timestamptz, with_filter boolean) LANGUAGE plpgsql AS $$
 	BEGIN
+		IF with_filter THEN
+			PERFORM add_keys(program, ARRAY(SELECT generate_series(301, 330)), at);
+			COMMIT;
+		END IF;
 		FOR k IN 1 .. 12 LOOP
-			PERFORM add_key(program, k, '2020-01-01 00:30');
+			PERFORM add_key(program, k, at);
 			COMMIT;
 		END LOOP;
 	END
@@ -49,9 +57,15 @@ answer(q{
 my @features = ('savepoint', 'two-phase', 'REPEATABLE READ', 'SERIALIZABLE', 'array', 'growth', 'slice', 'expiry', 'compaction', 'cancel');
 my $number;
 
+# A time, so many hours after the middle of the last hour
+my $middle = int(time / 3600) * 3600 - 1800;
+sub hours { my ($hours) = @_; return strftime('%Y-%m-%d %H:%MZ', gmtime($middle + $hours * 3600)) }
+
 # Statements that add keys, a statement each, or all in an array.
 sub add_key { my ($at, @keys) = @_; return join '', map { "SELECT FROM add_key($number, $_, '$at');\n" } @keys }
 sub add_keys { my ($at, @keys) = @_; return "SELECT FROM add_keys($number, '{" . join(',', @keys) . "}', '$at');\n" }
+
+sub compact { return "INSERT INTO compacted SELECT $number, bloom_set_compact('s$number');\n" }
 
 # What there is to do for a feature.
 my %action = (
@@ -59,9 +73,9 @@ my %action = (
 	'array' => sub { add_keys($_[0], 121, 122, 121, 1, 'NULL', 123 .. 140, 122) },
 	'growth' => sub { add_keys($_[0], 1001 .. 1150) . add_key($_[0], 1151 .. 1155) },
 	# an hour later
-	'slice' => sub { add_key($_[0] =~ s/(\d)(?=:30)/$1 + 1/er, 131, 1, 132, 101) },
-	'expiry' => sub { "SELECT FROM bloom_set_expire('s$number', '$_[0]');\n" . add_key($_[0], 1, 141) },
-	'compaction' => sub { "SELECT FROM bloom_set_compact('s$number');\n" . add_key($_[0], 151, 2, 152) . "SELECT FROM bloom_set_compact('s$number');\n" },
+	'slice' => sub { add_key(hours(1), 131, 1, 132, 101) },
+	'expiry' => sub { compact() . add_key($_[0], 1, 141) },
+	'compaction' => sub { compact() . add_key($_[0], 151, 2, 152) . compact() },
 	# 201 is the other's
 	'cancel' => sub { "SAVEPOINT c;\nSET LOCAL statement_timeout = '20ms';\n" . add_keys($_[0], 161, 162, 201) . "ROLLBACK TO c;\n" . add_key($_[0], 161) });
 
@@ -85,14 +99,16 @@ sub program
 		$other_level = $feature;
 		$level = $feature if $level eq 'READ COMMITTED';
 	}
-	my $at = $has{expiry} ? '2020-01-01 06:30' : '2020-01-01 00:30';
-	my $live = $has{expiry} ? '2020-01-01 02:00' : '2020-01-01 00:00';
-	my $now = $has{expiry} ? ($has{slice} ? '2020-01-01 07:30' : $at) : '2020-01-01 01:30';
+	# the keys that are there first have expired by the clock, or not
+	my $at = hours(0);
+	my $before = $has{expiry} ? hours(-6) : $at;
+	my $live = $has{expiry} ? hours(-4.5) : hours(-0.5);
+	my $now = $has{expiry} && !$has{slice} ? $at : hours(1);
 
 	# the set, and the other transaction, which has keys in an old slice, too
 	my $sql = "SELECT $create;\nINSERT INTO program VALUES ($number, '$first, $second, other transaction: $end ($point)', '$live', '$now');\n"
-	  . "CALL fill($number);\nBEGIN ISOLATION LEVEL $other_level;\n" . add_key($at, 201 .. 205) . add_keys($at, 206, 207, 206)
-	  . ($keeps ? add_key('2020-01-01 00:30', 209) : '')
+	  . "CALL fill($number, '$before', " . ($has{compaction} ? 'true' : 'false') . ");\nBEGIN ISOLATION LEVEL $other_level;\n" . add_key($at, 201 .. 205) . add_keys($at, 206, 207, 206)
+	  . ($keeps ? add_key($before, 209) : '')
 	  . "PREPARE TRANSACTION 'other $number';\n";
 
 	# a call that waits for the other is cancelled: first, in a savepoint; or last,
@@ -156,6 +172,12 @@ is(wrong(q{SELECT program, key FROM tried JOIN program ON id = program WHERE at 
 is(wrong(q{SELECT id AS program, key FROM program, (SELECT generate_series(1, 300) UNION ALL SELECT generate_series(1000, 1200)) AS k (key)
 	WHERE bloom_set_contains(('s' || id)::regclass, key, now) EXCEPT SELECT program, key FROM tried}),
 	'', 'nothing else is there');
+# at the latest when all is done once more; but where the filter has expired
+is(answer(q{SELECT count(*) FROM program WHERE what LIKE '%compaction%' AND what NOT LIKE '%expiry%' AND NOT EXISTS (SELECT FROM compacted WHERE program = id AND moved > 0)}),
+	0, 'compaction moved keys in all other programs');
+is(answer(join ' UNION ALL ', map { "(SELECT 's$_', slice FROM s$_ JOIN program ON id = $_ WHERE bucket >= 0 AND slice < live LIMIT 1)" }
+		  split /\n/, answer(q{SELECT id FROM program WHERE what LIKE '%expiry%'})),
+	'', 'all that has expired is deleted');
 cmp_ok(answer(q{SELECT min(n) FROM (SELECT count(*) AS n FROM tried GROUP BY program) AS s}), '>=', 20, 'all had something to add');
 
 $node->stop;

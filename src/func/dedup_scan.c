@@ -1,0 +1,618 @@
+/*-------------------------------------------------------------------------
+ *
+ * func/dedup_scan.c
+ *		A plan node for bloom_seen() OVER (...), in place of WindowAgg.
+ *
+ * WindowAgg copies each row into a tuplestore and out again, so that window
+ * functions can look at any row of their partition.  bloom_seen needs each row
+ * once, in order.  This node keeps up to 32 rows in slots: it hashes their keys,
+ * touches their places in the dedup table, so that the cache misses overlap,
+ * adds them, and then passes the rows on, each with its flag.
+ *
+ * The planner makes its paths first.  Then the hook puts ours in place of each
+ * WindowAggPath whose window has one call of bloom_seen, and nothing that this
+ * node does not do; all others keep WindowAgg, which gives the same rows
+ * (func/window.c).  Rows, order and cost are those of the path that goes, so
+ * that no other choice of the planner depends on the node.
+ *
+ * What it relies on in the server, and tests show on 13, 15, 17, 18 and 19
+ * ------------------------------------------------------------------------
+ *
+ * - create_window_paths calls create_upper_paths_hook after it has made the
+ *	 paths of UPPERREL_WINDOW, and before set_cheapest looks at them.  They are
+ *	 made of WindowAggPath, SortPath and IncrementalSortPath of that rel, above
+ *	 paths of its input.
+ * - cost_windowagg has asked the support function of bloom_seen by then, so that
+ *	 this library is loaded and the hook is there, in the first query of a
+ *	 session, too.
+ * - From 15 on, the topmost WindowAgg of a query tests the run conditions of
+ *	 those below it (WindowAggPath.qual).
+ * - set_customscan_references replaces each expression of the target list that
+ *	 equals one in custom_scan_tlist by a reference to its resno, and ruleutils
+ *	 prints the first entry with that resno.  From 18 on, it cannot print a
+ *	 WindowFunc without its WindowAgg.  So the list has two entries for a column
+ *	 with one: first a plain call, to be printed, and at the end of the list the
+ *	 WindowFunc, to be found.  Nothing evaluates them; ExecInitCustomScan makes
+ *	 the type of the scan slot from the list, by position.
+ * - A scan below a node that wants its exact columns returns no slot of a
+ *	 relation with missing or dropped columns as it is (tlist_matches_tupdesc).
+ *	 So a copy of it can have the result type's descriptor.
+ * - WindowFuncs are parallel restricted: the node is never below Gather.
+ * - A path without CUSTOMPATH_SUPPORT_BACKWARD_SCAN is materialized for a
+ *	 cursor that goes back.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "storage/proc.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+#include "compat.h"
+#include "filter/call.h"
+#include "func/dedup.h"
+#include "func/dedup_scan.h"
+#include "key/hash.h"
+
+/* Most rows of a batch */
+#define MAX_BATCH			32
+
+/* In EXPLAIN, and in plans that are sent to other processes */
+#define NODE_NAME			"bloom_seen"
+
+typedef struct DedupScan
+{
+	CustomScanState css;
+
+	ExprState  *key;
+	Oid			key_type;
+	Oid			collation;
+	BloomHasher hasher;			/* made for the first row */
+
+	/* NULL for the exact form */
+	ExprState  *capacity;
+	ExprState  *fp_prob;
+
+	BloomDedup	dedup;
+	BloomDedupCall tables;		/* what those of all rescans share */
+	MemoryContext dedup_context;
+
+	/*
+	 * The batch, in slots of the scan's type: columns of the child, and
+	 * flags. Columns that are not passed by value point to copies of the
+	 * child's slots, which are cleared when the row was passed on.
+	 */
+	TupleTableSlot *rows[MAX_BATCH];
+	TupleTableSlot *copies[MAX_BATCH];
+	MemoryContext rows_context;
+	bool		needs_copies;
+	int			flag;			/* its place, after the child's columns */
+	int			max_rows;
+	int			nrows;
+	int			next;
+	bool		is_past_end;
+
+	/* for EXPLAIN, of the dedup tables before a rescan */
+	uint64		nkeys;			/* in all of them */
+	Size		memory;			/* of the largest */
+} DedupScan;
+
+static bool enable_dedup_scan = true;
+static create_upper_paths_hook_type previous_hook;
+
+/* ----------------------------------------------------------------
+ *							PLANNING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * The call of bloom_seen, if a node of ours can do what this path does.
+ *
+ * A function with SET, or one that a library wants to be told about, is called
+ * by way of the server, and not ours here.
+ */
+static WindowFunc *
+CallOf(const WindowAggPath *path, const WindowFuncLists *lists)
+{
+	const WindowClause *window = path->winclause;
+	List	   *calls = lists->windowFuncs[window->winref];
+	WindowFunc *call;
+	FmgrInfo	function;
+	ListCell   *lc;
+
+	if (calls == NIL || window->partitionClause != NIL ||
+		window->startOffset != NULL || window->endOffset != NULL ||
+		BloomWindowFilters(path))
+		return NULL;
+	call = linitial_node(WindowFunc, calls);
+	foreach(lc, calls)
+	{
+		/* one call may stand in several places */
+		if (!equal(lfirst(lc), call))
+			return NULL;
+	}
+	if (call->winagg || call->aggfilter != NULL || BloomNullTreatment(call))
+		return NULL;
+	fmgr_info(call->winfnoid, &function);
+	return function.fn_addr == bloom_seen ? call : NULL;
+}
+
+static const CustomPathMethods path_methods;
+
+static Path *
+MakePath(const WindowAggPath *window, WindowFunc *call)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path = window->path;
+	path->path.type = T_CustomPath;
+	path->path.pathtype = T_CustomScan;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make1(window->subpath);
+	path->custom_private = list_make1(call);
+	path->methods = &path_methods;
+	return (Path *) path;
+}
+
+/*
+ * A copy of a path with our node in place of each WindowAgg that it can do.
+ *
+ * The path itself is not changed: others may share it.
+ */
+static Path *
+Replace(const RelOptInfo *rel, Path *path, const WindowFuncLists *lists)
+{
+	if (path->parent != rel)
+		return path;
+	if (IsA(path, WindowAggPath))
+	{
+		WindowAggPath *copy = makeNode(WindowAggPath);
+		WindowFunc *call;
+
+		*copy = *(WindowAggPath *) path;
+		copy->subpath = Replace(rel, copy->subpath, lists);
+		call = CallOf(copy, lists);
+		return call != NULL ? MakePath(copy, call) : &copy->path;
+	}
+	if (IsA(path, SortPath))
+	{
+		SortPath   *copy = makeNode(SortPath);
+
+		*copy = *(SortPath *) path;
+		copy->subpath = Replace(rel, copy->subpath, lists);
+		return &copy->path;
+	}
+	if (IsA(path, IncrementalSortPath))
+	{
+		IncrementalSortPath *copy = makeNode(IncrementalSortPath);
+
+		*copy = *(IncrementalSortPath *) path;
+		copy->spath.subpath = Replace(rel, copy->spath.subpath, lists);
+		return &copy->spath.path;
+	}
+	return path;
+}
+
+static void
+ReplacePaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+			 RelOptInfo *output_rel, void *extra)
+{
+	WindowFuncLists *lists;
+	ListCell   *lc;
+
+	if (previous_hook)
+		previous_hook(root, stage, input_rel, output_rel, extra);
+	if (stage != UPPERREL_WINDOW || !enable_dedup_scan)
+		return;
+	lists = find_window_functions((Node *) root->processed_tlist,
+								  list_length(root->parse->windowClause));
+	foreach(lc, output_rel->pathlist)
+		lfirst(lc) = Replace(output_rel, lfirst(lc), lists);
+}
+
+static const CustomScanMethods scan_methods;
+
+/* An expression with plain calls in place of those of window functions */
+static Node *
+Printable(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, WindowFunc))
+	{
+		WindowFunc *call = (WindowFunc *) node;
+
+		return (Node *) makeFuncExpr(call->winfnoid, call->wintype, call->args,
+									 call->wincollid, call->inputcollid,
+									 COERCE_EXPLICIT_CALL);
+	}
+	return expression_tree_mutator(node, Printable, context);
+}
+
+/*
+ * Make the plan.  Its rows are those of the child, and a flag.
+ */
+static Plan *
+MakePlan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+		 List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *child = linitial(custom_plans);
+	WindowFunc *call = linitial_node(WindowFunc, path->custom_private);
+	List	   *columns = list_copy(child->targetlist);
+	ListCell   *lc;
+
+	(void) root;
+	(void) rel;
+	(void) clauses;
+	columns = lappend(columns,
+					  makeTargetEntry(&call->xpr, list_length(columns) + 1, NULL, false));
+	scan->scan.plan.targetlist = tlist;
+	scan->flags = path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_scan_tlist = (List *) Printable((Node *) columns, NULL);
+	foreach(lc, columns)
+	{
+		if (contain_window_function(lfirst(lc)))
+			scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+											  copyObject(lfirst(lc)));
+	}
+	scan->custom_exprs = copyObject(call->args);
+	scan->custom_private = list_make2_oid(call->winfnoid, call->inputcollid);
+	scan->methods = &scan_methods;
+	return &scan->scan.plan;
+}
+
+/* ----------------------------------------------------------------
+ *							RUNNING
+ * ----------------------------------------------------------------
+ */
+
+/* A number that is looked at on the first row. */
+static float8
+GetParameter(DedupScan *scan, ExprState *expr, const char *name)
+{
+	bool		isnull;
+	Datum		value = ExecEvalExprSwitchContext(expr, scan->css.ss.ps.ps_ExprContext,
+												  &isnull);
+
+	BloomCheckNotNull(isnull, name);
+	return DatumGetFloat8(value);
+}
+
+/* The first row is in the scan slot: make an empty dedup table. */
+static void
+BeginTable(DedupScan *scan)
+{
+	if (scan->hasher.context == NULL)
+	{
+		BloomHasherInit(&scan->hasher, scan->key_type, scan->collation);
+		scan->hasher.one_type = true;
+	}
+	if (scan->capacity == NULL)
+		BloomDedupInit(&scan->dedup, &scan->tables, scan->dedup_context, NULL);
+	else
+	{
+		float8		capacity = GetParameter(scan, scan->capacity, "capacity");
+		float8		fp_prob = GetParameter(scan, scan->fp_prob, "fp_prob");
+		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
+
+		BloomDedupInit(&scan->dedup, &scan->tables, scan->dedup_context, &shape);
+	}
+}
+
+/* The hash of a row's key, or zero if that is null */
+static uint64
+HashRow(DedupScan *scan, int i)
+{
+	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
+	MemoryContext oldcontext;
+	uint64		hash;
+	Datum		key;
+	bool		isnull;
+
+	econtext->ecxt_scantuple = scan->rows[i];
+	ResetExprContext(econtext);
+	if (scan->dedup.context == NULL)
+		BeginTable(scan);
+
+	oldcontext = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	key = ExecEvalExpr(scan->key, econtext, &isnull);
+	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, 0);
+	MemoryContextSwitchTo(oldcontext);
+	return hash;
+}
+
+/* Make room for one more row of a batch. */
+static void
+MakeSlots(DedupScan *scan, int i)
+{
+	PlanState  *child = outerPlanState(scan);
+	MemoryContext oldcontext = MemoryContextSwitchTo(scan->rows_context);
+
+	scan->rows[i] = MakeSingleTupleTableSlot(scan->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+											 &TTSOpsVirtual);
+	ExecStoreAllNullTuple(scan->rows[i]);
+	if (scan->needs_copies)
+		scan->copies[i] = MakeSingleTupleTableSlot(ExecGetResultType(child),
+												   ExecGetResultSlotOps(child, NULL));
+	MemoryContextSwitchTo(oldcontext);
+}
+
+/* Keep a row of the child for the batch. */
+static void
+KeepRow(DedupScan *scan, int i, TupleTableSlot *slot)
+{
+	TupleTableSlot *row;
+
+	if (scan->rows[i] == NULL)
+		MakeSlots(scan, i);
+	row = scan->rows[i];
+	if (scan->needs_copies)
+		slot = ExecCopySlot(scan->copies[i], slot);
+	slot_getallattrs(slot);
+	memcpy(row->tts_values, slot->tts_values, scan->flag * sizeof(Datum));
+	memcpy(row->tts_isnull, slot->tts_isnull, scan->flag * sizeof(bool));
+}
+
+/*
+ * Read a batch of rows, and find out which keys were seen before.  False: there
+ * are no more.
+ *
+ * The first batches are small, so that a query with a LIMIT does not read far
+ * ahead.  A batch ends when its rows take more than work_mem.
+ */
+static bool
+NextBatch(DedupScan *scan)
+{
+	uint64		hashes[MAX_BATCH];
+	int			most = Min(scan->nrows * 2 + 1, scan->max_rows);
+	Size		memory = MemoryContextMemAllocated(scan->rows_context, false);
+	int			n = 0;
+
+	while (n < most && !scan->is_past_end)
+	{
+		TupleTableSlot *slot = ExecProcNode(outerPlanState(scan));
+
+		if (TupIsNull(slot))
+		{
+			scan->is_past_end = true;
+			break;
+		}
+		KeepRow(scan, n, slot);
+		hashes[n] = HashRow(scan, n);
+		n++;
+		if (MemoryContextMemAllocated(scan->rows_context, false) >
+			memory + work_mem * (Size) 1024)
+			break;
+	}
+	for (int i = 0; i < n; i++)
+		BloomDedupTouch(&scan->dedup, hashes[i]);
+	for (int i = 0; i < n; i++)
+	{
+		bool		is_new = hashes[i] == 0 ||
+		BloomDedupAdd(&scan->dedup, hashes[i]);
+
+		scan->rows[i]->tts_values[scan->flag] = BoolGetDatum(!is_new);
+		scan->rows[i]->tts_isnull[scan->flag] = false;
+	}
+	scan->nrows = n;
+	scan->next = 0;
+	return n > 0;
+}
+
+static TupleTableSlot *
+NextRow(CustomScanState *css)
+{
+	DedupScan  *scan = (DedupScan *) css;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+
+	/* the caller is done with the last row */
+	if (scan->next > 0 && scan->needs_copies)
+		ExecClearTuple(scan->copies[scan->next - 1]);
+	if (scan->next == scan->nrows && !NextBatch(scan))
+		return NULL;
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = scan->rows[scan->next++];
+	return ExecProject(css->ss.ps.ps_ProjInfo);
+}
+
+static bool
+AllByValue(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (!TupleDescAttr(desc, i)->attbyval)
+			return false;
+	}
+	return true;
+}
+
+/* May the user call this function?  As WindowAgg asks. */
+static void
+CheckExecute(Oid function)
+{
+	AclResult	result = object_aclcheck(ProcedureRelationId, function,
+										 GetUserId(), ACL_EXECUTE);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
+}
+
+static void
+BeginScan(CustomScanState *css, EState *estate, int eflags)
+{
+	DedupScan  *scan = (DedupScan *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	List	   *args = plan->custom_exprs;
+	Expr	   *key = linitial(args);
+
+	CheckExecute(linitial_oid(plan->custom_private));
+	outerPlanState(css) = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+
+	scan->flag = ExecGetResultType(outerPlanState(css))->natts;
+	scan->needs_copies = !AllByValue(ExecGetResultType(outerPlanState(css)));
+	scan->key = ExecInitExpr(key, &css->ss.ps);
+	scan->key_type = exprType((Node *) key);
+	scan->collation = lsecond_oid(plan->custom_private);
+	if (list_length(args) == 3)
+	{
+		scan->capacity = ExecInitExpr(lsecond(args), &css->ss.ps);
+		scan->fp_prob = ExecInitExpr(lthird(args), &css->ss.ps);
+	}
+	scan->dedup_context = AllocSetContextCreate(CurrentMemoryContext,
+												"bloom_seen keys",
+												ALLOCSET_DEFAULT_SIZES);
+	scan->rows_context = AllocSetContextCreate(CurrentMemoryContext,
+											   "bloom_seen rows",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	/* copies of rows in buffers pin these: no more than a session's share */
+	scan->max_rows = MAX_BATCH;
+	if (scan->needs_copies &&
+		ExecGetResultSlotOps(outerPlanState(css), NULL) == &TTSOpsBufferHeapTuple)
+		scan->max_rows = Max(1, Min(MAX_BATCH,
+									NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS)));
+}
+
+/* What the present dedup table takes */
+static Size
+TableMemory(const DedupScan *scan)
+{
+	return MemoryContextMemAllocated(scan->dedup_context, true);
+}
+
+static void
+RescanScan(CustomScanState *css)
+{
+	DedupScan  *scan = (DedupScan *) css;
+
+	scan->nkeys += scan->dedup.nkeys;
+	scan->memory = Max(scan->memory, TableMemory(scan));
+	MemoryContextReset(scan->dedup_context);
+	memset(&scan->dedup, 0, sizeof(BloomDedup));
+
+	for (int i = 0; i < scan->nrows && scan->needs_copies; i++)
+		ExecClearTuple(scan->copies[i]);
+	scan->nrows = 0;
+	scan->next = 0;
+	scan->is_past_end = false;
+
+	/* otherwise it begins anew by itself */
+	if (outerPlanState(css)->chgParam == NULL)
+		ExecReScan(outerPlanState(css));
+}
+
+static void
+EndScan(CustomScanState *css)
+{
+	DedupScan  *scan = (DedupScan *) css;
+
+	for (int i = 0; i < MAX_BATCH; i++)
+	{
+		if (scan->rows[i] != NULL)
+			ExecDropSingleTupleTableSlot(scan->rows[i]);
+		if (scan->copies[i] != NULL)
+			ExecDropSingleTupleTableSlot(scan->copies[i]);
+	}
+	ExecEndNode(outerPlanState(css));
+}
+
+static void
+ExplainScan(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	static const char *const labels[] = {"Key", "Capacity", "False-Positive Rate"};
+	DedupScan  *scan = (DedupScan *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan,
+												   ancestors);
+	bool		useprefix = list_length(es->rtable) > 1 || es->verbose;
+	ListCell   *lc;
+
+	foreach(lc, plan->custom_exprs)
+		ExplainPropertyText(labels[foreach_current_index(lc)],
+							deparse_expression(lfirst(lc), context, useprefix, false),
+							es);
+	if (es->analyze && css->ss.ps.instrument != NULL &&
+		css->ss.ps.instrument->nloops > 0)
+	{
+		Size		memory = Max(scan->memory, TableMemory(scan));
+
+		/* the mean of the loops, as of rows; of the loop that took most */
+		ExplainPropertyFloat("Distinct Keys", NULL,
+							 (scan->nkeys + scan->dedup.nkeys) /
+							 css->ss.ps.instrument->nloops, 0, es);
+		ExplainPropertyInteger("Memory Usage", "kB",
+							   (int64) ((memory + 1023) / 1024), es);
+	}
+}
+
+/* ----------------------------------------------------------------
+ *							METHODS
+ * ----------------------------------------------------------------
+ */
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = NODE_NAME,
+	.BeginCustomScan = BeginScan,
+	.ExecCustomScan = NextRow,
+	.EndCustomScan = EndScan,
+	.ReScanCustomScan = RescanScan,
+	.ExplainCustomScan = ExplainScan
+};
+
+static Node *
+MakeState(CustomScan *plan)
+{
+	DedupScan  *scan = palloc0(sizeof(DedupScan));
+
+	(void) plan;
+	NodeSetTag(scan, T_CustomScanState);
+	scan->css.methods = &exec_methods;
+	return (Node *) scan;
+}
+
+static const CustomScanMethods scan_methods = {
+	.CustomName = NODE_NAME,
+	.CreateCustomScanState = MakeState
+};
+
+static const CustomPathMethods path_methods = {
+	.CustomName = NODE_NAME,
+	.PlanCustomPath = MakePlan
+};
+
+/*
+ * BloomDedupScanInit
+ *		The library is loaded: have the planner use the node.
+ */
+void
+BloomDedupScanInit(void)
+{
+	DefineCustomBoolVariable("bloomtype.enable_dedup_scan",
+							 "Enables the planner's use of a plan node for bloom_seen in place of WindowAgg.",
+							 NULL, &enable_dedup_scan, true, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("bloomtype");
+	RegisterCustomScanMethods(&scan_methods);
+	previous_hook = create_upper_paths_hook;
+	create_upper_paths_hook = ReplacePaths;
+}
