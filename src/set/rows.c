@@ -50,6 +50,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
