@@ -188,7 +188,7 @@ COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'does the first filter hold 
 
 CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; it has the larger capacity and its fp_prob; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; it has the larger capacity and its fp_prob; a WARNING if there are more keys than that; filters of different shapes or key types are error 42804';
 
 CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -867,7 +867,7 @@ COMMENT ON FUNCTION counting_bloom_remove_all(counting_bloom, anycompatiblearray
 
 CREATE FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) IS 'the filter of the keys of both, each as often as in both together; sums end at 15; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) IS 'the filter of the keys of both, each as often as in both together; sums end at 15; a WARNING if there are more keys than the capacity; filters of different shapes or key types are error 42804';
 
 CREATE FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;

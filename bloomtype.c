@@ -585,7 +585,8 @@ PG_FUNCTION_INFO_V1(bloom_union);
 Datum
 bloom_union(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BLOOM_P(BloomUnion(PG_GETARG_BLOOM_P(0), PG_GETARG_BLOOM_P(1)));
+	return BloomReturnCombined(fcinfo, BloomUnion(PG_GETARG_BLOOM_P(0),
+												  PG_GETARG_BLOOM_P(1)));
 }
 
 /*
@@ -619,7 +620,8 @@ PG_FUNCTION_INFO_V1(counting_bloom_sum);
 Datum
 counting_bloom_sum(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BLOOM_P(BloomUnion(PG_GETARG_BLOOM_P(0), PG_GETARG_BLOOM_P(1)));
+	return BloomReturnCombined(fcinfo, BloomUnion(PG_GETARG_BLOOM_P(0),
+												  PG_GETARG_BLOOM_P(1)));
 }
 
 /*

@@ -227,5 +227,12 @@ FROM unnest(ARRAY[
 		'SELECT counting_bloom_add(counting_bloom_add(counting_bloom_empty(10), 1), ARRAY[1, 2])',
 		'SELECT bloom_add(bloom_empty(10), ARRAY[1, 2]) @> ARRAY[''a'']',
 		'SELECT bloom_add(bloom_empty(10), ROW(1, ''a'')) @> ROW(1, 2)',
+		'SELECT bloom_add(bloom_empty(10, 0.01, 0, ''text''), ARRAY[1, 2])',
+		'SELECT counting_bloom_add(counting_bloom_add(counting_bloom_empty(10), ''5''::text), 5)',
+		'SELECT bloom_empty(0.01)',
+		'SELECT bloom_empty(10) = ''k5''',
+		'SELECT counting_bloom_empty(10) = ''k5''',
+		'SELECT bloom_empty(10) | bloom_empty(1000)',
+		'SELECT counting_bloom_empty(10) + counting_bloom_empty(1000)',
 		'SELECT bloom_agg(1, 2)']) AS call,
 	 pg_temp.hint(call) AS f;

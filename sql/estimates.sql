@@ -62,6 +62,36 @@ UPDATE overfull SET c = counting_bloom_add_all(c, ARRAY(SELECT generate_series(1
 UPDATE overfull SET c = counting_bloom_add(c, -1);
 UPDATE overfull SET c = counting_bloom_remove(c, -1);
 SELECT bloom_is_full(f) AS is_full, bloom_is_full(c::bloom) AS counting FROM overfull;
+-- So do unions and sums: here of two halves that are not overfull, by batches of an
+-- upsert, of stored filters, of constants, while the query is planned, and in PL/pgSQL.
+CREATE TEMPORARY TABLE day (day int PRIMARY KEY, f bloom, c counting_bloom);
+CREATE PROCEDURE pg_temp.upsert(batches int, size int) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR batch IN 1 .. batches LOOP
+		INSERT INTO day SELECT 1, bloom_agg(i + batch * size, 1000, 0.01), counting_bloom_agg(i + batch * size, 1000, 0.01) FROM generate_series(1, size) AS i
+		ON CONFLICT (day) DO UPDATE SET f = day.f | EXCLUDED.f, c = day.c + EXCLUDED.c;
+	END LOOP;
+END
+$$;
+CALL pg_temp.upsert(2, 500);
+CALL pg_temp.upsert(3, 900);
+UPDATE overfull SET f = bloom_union(day.f, day.f), c = counting_bloom_sum(day.c, day.c) FROM day;
+SELECT bloom_is_full(f | bloom_empty(1000)) AS of_stored FROM overfull;
+SELECT bloom_is_full(f | (SELECT bloom_agg(i) FROM generate_series(1, 0) AS i)) AS with_no_shape FROM day;
+SELECT f AS f FROM day \gset
+EXPLAIN (COSTS OFF) SELECT bloom_is_full(:'f'::bloom | :'f');
+DO $$
+DECLARE
+	f bloom := (SELECT f FROM day);
+BEGIN
+	f := f | f;
+	f := f | f;
+END
+$$;
+-- nothing that only measures a union does, nor an intersection or a difference
+SELECT bloom_union_cardinality(a.f, b.f) > 1000 AS many, bloom_intersect_cardinality(a.f, b.f) > 1000 AS common, bloom_jaccard(a.f, b.f),
+	   bloom_superset(a.f, b.f), bloom_is_full(a.f & b.f) AS intersection, bloom_is_full((a.c - counting_bloom_empty(1000))::bloom) AS difference
+FROM day AS a, day AS b;
 -- not where the filter is so small that its rate is still below fp_prob
 SELECT (i).keys, (i).capacity, (i).fp_prob_now < (i).fp_prob AS keeps_to_fp_prob
 FROM (SELECT bloom_info(bloom_add_all(bloom_empty(2), '{1,2,3,4,5}'::int[])) AS i) AS s;

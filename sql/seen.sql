@@ -84,6 +84,19 @@ FROM generate_series(1, 2) AS r,
 	 LATERAL (SELECT bloom_seen(k) OVER () AS seen
 			  FROM unnest(ARRAY[r, 7, 7]) AS k) AS s;
 
+-- Two keys that were made to have equal hashes of the default seed are two keys:
+-- by the plan node, in a rescan, and by WindowAgg, in a partition.
+CREATE TEMP TABLE forged AS
+SELECT i, k::uuid, uuid_send(k::uuid) AS bytes
+FROM (VALUES (1, '7f3c2b1a-9d4e-4c6f-8a21-5b6c7d8e9f00'), (2, 'b93942ea-7b73-8267-d262-9c65d1bf2557')) AS v (i, k);
+SELECT count(DISTINCT bloom_hash(k)) AS hashes_of_uuids, count(DISTINCT bloom_hash(bytes)) AS hashes_of_bytes FROM forged;
+SELECT i, bloom_seen(k) OVER (ORDER BY i) AS seen FROM forged;
+SELECT i, bloom_seen(bytes) OVER (ORDER BY i) AS seen FROM forged;
+SELECT r, i, seen
+FROM generate_series(1, 2) AS r, LATERAL (SELECT i, bloom_seen(k) OVER (ORDER BY i * r) AS seen FROM forged) AS s;
+SELECT i, bloom_seen(k) OVER (PARTITION BY i > 0 ORDER BY i) AS seen_in_partition, bloom_seen(k) OVER (ORDER BY i DESC) AS seen_from_the_end
+FROM forged ORDER BY i;
+
 --
 -- The form with a capacity
 --
@@ -108,6 +121,10 @@ WHERE seen AND n = 1;
 SELECT count(*) BETWEEN 1 AND 81 AS some_lost, bool_and(again.seen) AS lost_again
 FROM lost JOIN (SELECT row, bloom_seen(id, 1000, 0.05) OVER (ORDER BY row) AS seen
 				FROM clicks WHERE row <= 1000) AS again USING (row);
+
+-- So it has the default seed, and a key that was made for another's hash hides it.
+SELECT i, bloom_seen(k, 1000, 1e-9) OVER (ORDER BY i) AS seen, bloom_seen(k, 1000, 1e-9) OVER (PARTITION BY i > 0 ORDER BY i) AS seen_in_partition
+FROM forged;
 
 -- one WARNING, however many partitions have too many keys, and no repeat passes
 SELECT count(*) FILTER (WHERE n > 1 AND NOT seen) AS repeats_that_passed

@@ -387,7 +387,34 @@ SELECT count(*) FILTER (WHERE bloom_set_add('twice', i)) AS new_again FROM gener
 COMMIT;
 DROP TABLE twice;
 
+-- errors that say what is needed: privileges, and shorter names; nothing is made
+CREATE SCHEMA locked;
+SELECT bloom_set_create('locked.keeps', 'int', 1000), bloom_set_create('locked.forgets', 'int', 1000, keep => '1 day');
+CREATE ROLE regress_bloom_set_user;
+GRANT USAGE ON SCHEMA locked TO regress_bloom_set_user;
+GRANT SELECT, INSERT ON locked.keeps TO regress_bloom_set_user;
+GRANT SELECT, INSERT, UPDATE ON locked.forgets TO regress_bloom_set_user;
+SET ROLE regress_bloom_set_user;
+-- fail
+SELECT bloom_set_add('locked.keeps', 1);
+SELECT bloom_set_add_all('locked.forgets', ARRAY[1]);
+SELECT bloom_set_create('locked.mine', 'int', 1000);
+RESET ROLE;
+REVOKE SELECT ON locked.keeps FROM regress_bloom_set_user;
+SET ROLE regress_bloom_set_user;
+-- fail: to test, without a hint
+SELECT bloom_set_contains('locked.keeps', 1);
+RESET ROLE;
+-- fail: a name of 64 bytes, of a set and of a schema, quoted or not
+SELECT bloom_set_create('locked.' || repeat('x', 64), 'int', 1000);
+SELECT bloom_set_create('"' || repeat('""', 64) || '"', 'int', 1000);
+SELECT bloom_set_create(repeat('x', 64) || '.mine', 'int', 1000);
+SELECT bloom_set_create('locked.' || repeat('x', 63), 'int', 1000), bloom_set_create('locked."' || repeat('""', 63) || '"', 'int', 1000);
+SELECT relname FROM pg_class WHERE relnamespace = 'locked'::regnamespace AND relkind = 'r' ORDER BY 1;
+
 SET client_min_messages = warning;
+DROP SCHEMA locked CASCADE;
+DROP ROLE regress_bloom_set_user;
 DROP SCHEMA house, "old house" CASCADE;
 DROP TABLE remembered;
 DROP FUNCTION ask(), run(int), run(), few(bigint) CASCADE;

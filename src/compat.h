@@ -198,7 +198,31 @@ BloomBase64Decode(const char *src, int len, uint8 *dst, int dstlen)
 /* One function for the privileges of all objects came with PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000
 #define object_aclcheck(catalog, oid, role, mode) \
-	((void) (catalog), pg_proc_aclcheck(oid, role, mode))
+	((catalog) == NamespaceRelationId ? \
+	 pg_namespace_aclcheck(oid, role, mode) : pg_proc_aclcheck(oid, role, mode))
+#endif
+
+/* Conversion without errors came with PostgreSQL 14: before, that of ASCII */
+#if PG_VERSION_NUM < 140000
+#include "mb/pg_wchar.h"
+
+static inline int
+pg_do_encoding_conversion_buf(Oid proc, int from, int to, unsigned char *src,
+							  int srclen, unsigned char *dst, int dstlen,
+							  bool no_error)
+{
+	int			n = 0;
+
+	(void) proc;
+	(void) from;
+	(void) to;
+	(void) dstlen;
+	(void) no_error;
+	for (; n < srclen && !IS_HIGHBIT_SET(src[n]); n++)
+		dst[n] = src[n];
+	dst[n] = '\0';
+	return n;
+}
 #endif
 
 #endif							/* BLOOM_COMPAT_H */

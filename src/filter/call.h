@@ -73,6 +73,18 @@ BloomReturnAdded(bool *has_warned, const Bloom *filter)
 	return PointerGetDatum(filter);
 }
 
+/* The same in a function that keeps nothing else for its call site. */
+static inline Datum
+BloomReturnCombined(FunctionCallInfo fcinfo, const Bloom *filter)
+{
+	bool		has_warned = fcinfo->flinfo->fn_extra != NULL;
+	Datum		result = BloomReturnAdded(&has_warned, filter);
+
+	if (has_warned)
+		fcinfo->flinfo->fn_extra = fcinfo->flinfo;
+	return result;
+}
+
 /* The keys in argument 1, an array, hashed for a filter. */
 static inline BloomArrayKeys
 BloomHashArrayArg(FunctionCallInfo fcinfo, const Bloom *filter, BloomUse use)

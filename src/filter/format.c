@@ -38,7 +38,9 @@ BloomCheckCapacity(double capacity, double most)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity %.16g is out of range", capacity),
 				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
-						   most)));
+						   most),
+				 capacity > 0 && capacity < 1 ?
+				 errhint("If this is fp_prob, name the capacity before it: (capacity, fp_prob).") : 0));
 	return (uint64) ceil(capacity);
 }
 

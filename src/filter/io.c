@@ -106,7 +106,7 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 						pg_mbcliplen(text, (int) strnlen(text, 64), 40), text,
 						strnlen(text, 64) > 40 ? "..." : ""),
 				 errdetail("%s", wrong),
-				 errhint("A filter is base64, as its output shows.")));
+				 errhint("A filter is base64, as its output shows. To test a key, write filter @> key.")));
 	return PointerGetDatum(filter);
 }
 

@@ -23,6 +23,7 @@
 
 #include "miscadmin.h"
 
+#include "bits/fold.h"
 #include "filter/setops.h"
 
 /* ----------------------------------------------------------------
@@ -70,7 +71,9 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 				 errdetail("One filter has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ".",
 						   BloomBits(a), unit, a->hashes, (int64) a->seed,
 						   BloomBits(b), unit, b->hashes, (int64) b->seed),
-				 errhint("Build both filters with the same capacity, fp_prob and seed.")));
+				 BloomIsCounting(a) ?
+				 errhint("Build both filters with the same capacity, fp_prob and seed.") :
+				 errhint("Build both filters with the same capacity, fp_prob and seed; bloom_agg(key) without a capacity chooses one for its keys.")));
 	if (type_a.id != 0 && type_b.id != 0 && !BloomSameKeyType(&type_a, &type_b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -532,70 +535,30 @@ BloomIntersect(const Bloom *a, const Bloom *b)
  */
 
 /*
- * Fold bits: each bit of the result is the disjunction of "factor" adjacent
- * ones.  Since a position is the high word of a product with the number of
- * bits, that is just where the keys' positions move when that number is
- * divided by the factor.
- */
-static Bloom *
-FoldBits(const Bloom *filter, uint32 factor)
-{
-	BloomShape	shape = BloomShapeOf(filter);
-	BloomKeyType key_type = BloomKeyTypeOf(filter);
-	Bloom	   *folded;
-	const uint8 *from = BloomBitData(filter);
-	uint8	   *to;
-	uint64		bit = 0;
-
-	shape.bits /= factor;
-	folded = BloomMake(&shape, &key_type, BLOOM_BITS, shape.bits / 8);
-	to = BloomBitData(folded);
-	for (uint64 i = 0; i < shape.bits; i++)
-	{
-		unsigned int any = 0;
-
-		for (uint32 j = 0; j < factor; j++, bit++)
-		{
-			BloomCheckInterrupts(bit);
-			any |= BloomGetBit(from, bit);
-		}
-		to[i >> 3] |= any << (i & 7);
-	}
-	folded->count = BloomCountContent(folded);
-	return folded;
-}
-
-/*
  * The smallest fold of a filter in bits form whose rate is at most fp_prob,
  * or NULL.
  */
 static Bloom *
 FoldToRate(const Bloom *filter, double fp_prob)
 {
-	double		empty = 1 - filter->count / (double) BloomBits(filter);
-	double		most;
+	BloomShape	shape = BloomShapeOf(filter);
+	BloomKeyType key_type = BloomKeyTypeOf(filter);
+	uint64	   *bits = BloomAllocate(CurrentMemoryContext,
+									 Max(filter->words / 2, 1) * sizeof(uint64));
+	BloomFold	fold = BloomFoldToRate(BloomKeyData(filter), filter->words,
+									   filter->hashes, filter->count, fp_prob,
+									   bits);
+	Bloom	   *folded = NULL;
 
-	/*
-	 * Folding by f leaves about empty^f of the bits empty.  Begin where the
-	 * rate that this predicts is a tenth too high, in case chance helps.
-	 */
-	if (empty <= 0)
-		return NULL;
-	most = log1p(-pow(Min(1.1 * fp_prob, 0.99), 1.0 / filter->hashes)) /
-		log(empty);
-
-	for (uint32 factor = (uint32) Min(most, filter->words); factor > 1; factor--)
+	if (fold.factor > 1)
 	{
-		Bloom	   *folded;
-
-		if (filter->words % factor != 0)
-			continue;
-		folded = FoldBits(filter, factor);
-		if (BloomRateNow(folded) <= fp_prob)
-			return folded;
-		pfree(folded);
+		shape.bits /= fold.factor;
+		folded = BloomMake(&shape, &key_type, BLOOM_BITS, shape.bits / 8);
+		memcpy(BloomKeyData(folded), bits, shape.bits / 8);
+		folded->count = fold.count;
 	}
-	return NULL;
+	pfree(bits);
+	return folded;
 }
 
 /*

@@ -498,12 +498,7 @@ Final(FunctionCallInfo fcinfo, BloomKind kind)
 		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, kind | BLOOM_KEYS, 0));
 	filter = BloomStateToValue(BloomAggStateToRead(PG_GETARG_DATUM(0)),
 							   !GoesOn());
-	if (fcinfo->flinfo->fn_extra == NULL && BloomIsOverfull(filter))
-	{
-		fcinfo->flinfo->fn_extra = fcinfo->flinfo;
-		BloomWarnOverfull(filter);
-	}
-	PG_RETURN_BLOOM_P(filter);
+	return BloomReturnCombined(fcinfo, filter);
 }
 
 /*

@@ -17,8 +17,11 @@
  * - Blocks are filled from their beginning, and no hash is ever taken out, so
  *	 that a search ends at the first block with room.
  * - At most three quarters of the places in blocks are in use.
- * - A filter has no secret: which new keys it takes for repeats does not change
- *	 from one run of a query to the next.
+ * - The exact form hashes keys with a secret seed, which is never stored: so a
+ *	 key cannot be made for the hash of another one.  All tables of a process
+ *	 have the same, so that they agree about each key.
+ * - A filter has no secret, and seed 0: which new keys it takes for repeats does
+ *	 not change from one run of a query to the next.
  *
  * Few keys should not pay for the bits of their capacity.  So the second form
  * begins as a table as well, which may take a sixteenth of the filter's bits.
@@ -133,24 +136,29 @@ NextLimit(const BloomDedup *dedup)
 		dedup->shape.capacity + 1;
 }
 
-/*
- * The secret of this server process.
- *
- * It is drawn when first needed: in _PG_init, all processes of a preloaded
- * library would inherit that of the postmaster.
- */
-static uint64
-ProcessSecret(void)
+/* The secrets of this server process */
+typedef struct Secrets
 {
-	static bool is_drawn = false;
-	static uint64 secret;
+	uint64		of_keys;		/* seed of the exact form's hashes */
+	uint64		of_tables;		/* each table has a secret made of it */
+} Secrets;
 
-	if (!is_drawn && !pg_strong_random(&secret, sizeof(secret)))
+/*
+ * They are drawn when first needed: in _PG_init, all processes of a preloaded
+ * library would inherit those of the postmaster.
+ */
+static Secrets
+ProcessSecrets(void)
+{
+	static bool are_drawn = false;
+	static Secrets secrets;
+
+	if (!are_drawn && !pg_strong_random(&secrets, sizeof(secrets)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random values")));
-	is_drawn = true;
-	return secret;
+	are_drawn = true;
+	return secrets;
 }
 
 /*
@@ -164,7 +172,7 @@ NextTableSecret(void)
 {
 	static int64 ntables = 0;
 
-	return BloomHashInt64(ntables++, ProcessSecret()) | 1;
+	return BloomHashInt64(ntables++, ProcessSecrets().of_tables) | 1;
 }
 
 /*
@@ -181,6 +189,8 @@ BloomDedupInit(BloomDedup *dedup, BloomDedupCall *call, MemoryContext context,
 	dedup->call = call;
 	if (shape != NULL)
 		dedup->shape = *shape;
+	else
+		dedup->seed = ProcessSecrets().of_keys;
 	dedup->secret = NextTableSecret();
 	MakeBlocks(dedup, FIRST_BLOCKS);
 	dedup->limit = NextLimit(dedup);

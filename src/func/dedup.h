@@ -36,6 +36,8 @@ typedef struct BloomDedup
 	uint64		nkeys;			/* distinct ones */
 	uint64		limit;			/* of nkeys: then call BloomDedupMakeRoom */
 
+	uint64		seed;			/* to hash the keys with */
+
 	/* hashes, or the bits of a blocked Bloom filter */
 	uint64	   *blocks;
 	uint64		nblocks;

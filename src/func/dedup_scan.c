@@ -48,6 +48,7 @@
 #include "postgres.h"
 
 #include "catalog/objectaccess.h"
+#include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
@@ -335,7 +336,7 @@ HashRow(DedupScan *scan, int i)
 
 	oldcontext = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	key = ExecEvalExpr(scan->key, econtext, &isnull);
-	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, 0);
+	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, scan->dedup.seed);
 	MemoryContextSwitchTo(oldcontext);
 	return hash;
 }

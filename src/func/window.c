@@ -121,7 +121,8 @@ NextBatch(WindowObject window, SeenCall *call, SeenPartition *partition)
 		if (is_past_end)
 			break;
 		/* zero is no hash */
-		hashes[n] = isnull ? 0 : BloomHashDatum(&call->hasher, key, 0);
+		hashes[n] = isnull ? 0 :
+			BloomHashDatum(&call->hasher, key, partition->dedup.seed);
 		n++;
 
 		/* keys that were computed stay in memory until the end of the batch */

@@ -10,12 +10,15 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "key/key_type.h"
+#include "compat.h"
 
 PGFunction	BloomInput;
 PGFunction	BloomCountingInput;
@@ -91,11 +94,49 @@ BloomKindOfType(Oid type)
 /*
  * BloomNameInServerEncoding
  *		A name of a key type, for messages.
+ *
+ * A filter may come from a database of another encoding.  A character that ours
+ * does not have is shown by its number, as in an escape string: \u3042.
  */
 char *
 BloomNameInServerEncoding(const char *name)
 {
-	return pg_any_to_server(pstrdup(name), strlen(name), PG_UTF8);
+	unsigned char *rest = (unsigned char *) unconstify(char *, name);
+	int			encoding = GetDatabaseEncoding();
+	int			len = (int) strlen(name);
+	int			room = len * MAX_CONVERSION_GROWTH + 1;
+	unsigned char *converted;
+	Oid			conversion;
+	StringInfoData out;
+
+	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
+		return pstrdup(name);
+	initStringInfo(&out);
+	converted = palloc(room);
+	conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+	while (len > 0)
+	{
+		int			nbytes = 0;
+
+		if (OidIsValid(conversion))
+			nbytes = pg_do_encoding_conversion_buf(conversion, PG_UTF8,
+												   encoding, rest, len,
+												   converted, room, true);
+		if (nbytes > 0)
+			appendStringInfoString(&out, (char *) converted);
+		else
+		{
+			pg_wchar	number = utf8_to_unicode(rest);
+
+			nbytes = pg_utf_mblen(rest);
+			appendStringInfo(&out, number > 0xffff ? "\\U%08x" : "\\u%04x",
+							 (unsigned int) number);
+		}
+		rest += nbytes;
+		len -= nbytes;
+	}
+	pfree(converted);
+	return out.data;
 }
 
 /*
@@ -118,9 +159,7 @@ CastLosesNothing(const BloomKeyType *from, const BloomKeyType *to)
 {
 	static const Oid casts[][2] = {
 		{INT8OID, NUMERICOID},
-		{INT8OID, TEXTOID},
 		{OIDOID, INT8OID},
-		{UUIDOID, TEXTOID},
 		{DATEOID, TIMESTAMPOID}
 	};
 
@@ -172,8 +211,9 @@ BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 			 key_type->id == TEXTOID && has->words == 0 ?
 			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
 					 has_name) :
-			 has->id == TEXTOID && holder == BLOOM_HOLDER_SET ?
-			 errhint("Was the set meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
+			 has->id == TEXTOID ?
+			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
+					 holder == BLOOM_HOLDER_SET ? "set" : "filter",
 					 key_name) :
 			 CastLosesNothing(key_type, has) ?
 			 errhint("Cast the key to %s.", has_name) :

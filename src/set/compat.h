@@ -97,13 +97,13 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 #define BloomPermissions		RTEPermissionInfo
 #define BloomMakePermissions(rte) \
 	((rte)->perminfoindex = 1, makeNode(RTEPermissionInfo))
-#define BloomCheckPermissions(rte, permissions) \
-	ExecCheckPermissions(list_make1(rte), list_make1(permissions), true)
+#define BloomHasPermissions(rte, permissions) \
+	ExecCheckPermissions(list_make1(rte), list_make1(permissions), false)
 #else
 #define BloomPermissions		RangeTblEntry
 #define BloomMakePermissions(rte)	(rte)
-#define BloomCheckPermissions(rte, permissions) \
-	ExecCheckRTPerms(list_make1(rte), true)
+#define BloomHasPermissions(rte, permissions) \
+	ExecCheckRTPerms(list_make1(rte), false)
 #endif
 
 /*

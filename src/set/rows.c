@@ -121,7 +121,16 @@ CheckPrivileges(const StoredSetTable *table)
 			bms_add_range(NULL, ATTRIBUTE(STORED_SET_FILTER),
 						  ATTRIBUTE(STORED_SET_COLUMNS));
 	}
-	BloomCheckPermissions(rte, permissions);
+	if (BloomHasPermissions(rte, permissions))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for table %s", RelationGetRelationName(rel)),
+			 (permissions->requiredPerms & ACL_INSERT) == 0 ? 0 :
+			 errhint("Writing to this set needs the privileges %s.",
+					 (permissions->requiredPerms & ACL_DELETE) == 0 ?
+					 "SELECT, INSERT and UPDATE" :
+					 "SELECT, INSERT, UPDATE and DELETE")));
 }
 
 /*

@@ -17,12 +17,14 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
 #include "commands/comment.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -190,16 +192,34 @@ GetNewTable(const text * name, Oid *schema)
 {
 	char	   *raw = text_to_cstring(name);
 	List	   *names;
+	ListCell   *lc;
 	RangeVar   *table;
+	AclResult	allowed;
 
-	if (!SplitIdentifierString(pstrdup(raw), '.', &names) || names == NIL)
+	/* the names as they are, not cut */
+	if (!SplitGUCList(pstrdup(raw), '.', &names) || names == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("invalid name syntax"),
 				 errdetail("The name of the set is \"%s\".", raw),
 				 errhint("Put a name with other characters than lower-case letters, digits and underscores in double quotes, as in '\"my-set\"' or 'my_schema.\"My Set\"'.")));
+	foreach(lc, names)
+	{
+		if (strlen(lfirst(lc)) >= NAMEDATALEN)
+			ereport(ERROR,
+					(errcode(ERRCODE_NAME_TOO_LONG),
+					 errmsg("name \"%s\" is too long", (char *) lfirst(lc)),
+					 errdetail("It has %zu bytes; a name has at most %d.",
+							   strlen(lfirst(lc)), NAMEDATALEN - 1)));
+	}
 	table = makeRangeVarFromNameList(textToQualifiedNameList((text *) name));
 	*schema = RangeVarGetCreationNamespace(table);
+
+	/* here, since the server would show the command that makes the table */
+	allowed = object_aclcheck(NamespaceRelationId, *schema, GetUserId(),
+							  ACL_CREATE);
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_SCHEMA, get_namespace_name(*schema));
 	return table;
 }
 

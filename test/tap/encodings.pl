@@ -62,6 +62,25 @@ is($node->safe_psql('latin9', sprintf($names, 'chr(164)')), $node->safe_psql('ut
 my ($status, $out, $error) = $node->psql('win1252', "SELECT bloom_add(bloom_empty(10), chr(129))", extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
 like($error, qr/22P05/, 'no equivalent');
 
+# A filter from elsewhere can be inspected and refused, although the database has
+# no letters for the type of its keys.  What it cannot show, it shows by number.
+my $japanese = $node->safe_psql('utf', q{
+	CREATE TYPE U&"m\00F6\6C17\5206\+01F600" AS ENUM ('a');
+	SELECT bloom_add(bloom_empty(10), 'a'::U&"m\00F6\6C17\5206\+01F600");
+	SET client_min_messages = error;
+});
+my $shown = q{SELECT (bloom_info(f)).key_type = 'enum "m' || %s || '"', starts_with(bloom_summary(f), 'enum "m' || %s || '" keys, 1 of 10 ') FROM CAST('%s' AS bloom) AS f};
+for my $encoding ('latin1', 'win1252', 'latin9')
+{
+	# PostgreSQL 13 cannot try to convert a character
+	my $letters = $node->safe_psql($encoding, 'SHOW server_version_num') < 140000 ?
+	  q{'\u00f6\u6c17\u5206\U0001f600'} : q{chr(246) || '\u6c17\u5206\U0001f600'};
+	is($node->safe_psql($encoding, sprintf($shown, $letters, $letters, $japanese)), 't|t', "$encoding shows what it can");
+	($status, $out, $error) = $node->psql($encoding, "SELECT '$japanese'::bloom @> 1", extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+	like($error, qr/42804: key type bigint does not match .*\\u6c17\\u5206\\U0001f600"/, "$encoding: a mismatch");
+}
+is($node->safe_psql('utf', sprintf($shown, q{U&'\00F6\6C17\5206\+01F600'}, q{U&'\00F6\6C17\5206\+01F600'}, $japanese)), 't|t', 'UTF8 shows all');
+
 # In SQL_ASCII nobody knows what the bytes are: they are taken as they are.
 $node->safe_psql('postgres', "CREATE DATABASE ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'");
 $node->safe_psql('ascii', 'CREATE EXTENSION bloomtype');
