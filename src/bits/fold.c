@@ -17,11 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifdef FRONTEND
 #include "c.h"
-#else
-#include "postgres.h"
-#endif
 
 #include <math.h>
 
