@@ -87,10 +87,10 @@ CREATE FUNCTION bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed b
 COMMENT ON FUNCTION bloom_empty(float8, float8, bigint, regtype) IS 'empty filter for capacity distinct keys (any number from 1 to 2^32 divided by the bits per key, rounded up) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined; with a key_type it takes no other keys, without one it takes the type of the first key';
 
 -- not STRICT; without a key_type, the first key determines it
-CREATE FUNCTION bloom_shape(bits bigint, hashes int, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
+CREATE FUNCTION bloom_empty_shaped(bits bigint, hashes int, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_shape(bigint, int, bigint, regtype) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set; key_type as for bloom_empty';
+COMMENT ON FUNCTION bloom_empty_shaped(bigint, int, bigint, regtype) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set; key_type as for bloom_empty';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION bloom_add(filter bloom, key anycompatible) RETURNS bloom
@@ -101,12 +101,6 @@ COMMENT ON FUNCTION bloom_add(bloom, anycompatible) IS 'the filter with one more
 CREATE FUNCTION bloom_add_all(filter bloom, keys anycompatiblearray) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null';
-
--- not STRICT; a null array leaves the filter as it is
-CREATE FUNCTION bloom_insert(filter bloom, keys anycompatiblearray, OUT filter bloom, OUT fresh anycompatiblearray)
-	RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_insert(bloom, anycompatiblearray) IS 'the filter with all elements of the array that are not null, and those of them that the original filter does not contain, in their order, each once';
 
 -- ----------------------------------------------------------------
 --							MEMBERSHIP
@@ -192,10 +186,6 @@ CREATE FUNCTION bloom_superset(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'does the first filter hold all of the second: each key of a filter in keys form, else each bit? filters of different shapes are error 42804';
 
-CREATE FUNCTION bloom_subset(bloom, bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_subset(bloom, bloom) IS 'does the second filter hold all of the first, as by bloom_superset(second, first)? filters of different shapes are error 42804';
-
 CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; it has the larger capacity and its fp_prob; a WARNING if there are more keys than that; filters of different shapes or key types are error 42804';
@@ -279,9 +269,9 @@ CREATE FUNCTION bloom_jaccard(bloom, bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters';
 
-CREATE FUNCTION bloom_fp_prob(filter bloom) RETURNS float8
+CREATE FUNCTION bloom_fp_prob_now(filter bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_fp_prob(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set';
+COMMENT ON FUNCTION bloom_fp_prob_now(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set; fp_prob of bloom_info is the rate that was asked for';
 
 CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -337,11 +327,11 @@ CREATE FUNCTION _bloom_agg_fit_final(internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_fit_final(internal) IS 'final function of bloom_agg without a shape';
 
--- bloom_agg: in four forms, each for any type of key, with an internal state,
--- and again for each of the commonest types, with a state of type bloom and a
--- combine function, which distributed engines and parallel plans require.  They
--- are written out, since a loop would call functions by names that another schema
--- could capture.
+-- bloom_agg: in four forms, each for any type of key, with an internal state.
+-- Two of them are there again for each of the commonest types, with a state of
+-- type bloom and a combine function, which distributed engines and parallel plans
+-- require.  They are written out, since a loop would call functions by names that
+-- another schema could capture.
 
 -- sized by the keys, at a rate of 0.01: bloom_agg(key)
 
@@ -493,143 +483,11 @@ CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, fp_prob flo
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char", fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char", float8) IS 'transition function of bloom_agg';
-
 CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys';
-
-CREATE AGGREGATE bloom_agg(key int2, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int2, float8) IS 'bloom_agg(anyelement, float8) for keys of type int2, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int4, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int4, float8) IS 'bloom_agg(anyelement, float8) for keys of type int4, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int8, float8) IS 'bloom_agg(anyelement, float8) for keys of type int8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key text, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(text, float8) IS 'bloom_agg(anyelement, float8) for keys of type text, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key uuid, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(uuid, float8) IS 'bloom_agg(anyelement, float8) for keys of type uuid, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key bytea, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(bytea, float8) IS 'bloom_agg(anyelement, float8) for keys of type bytea, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key numeric, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(numeric, float8) IS 'bloom_agg(anyelement, float8) for keys of type numeric, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(float8, float8) IS 'bloom_agg(anyelement, float8) for keys of type float8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key date, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(date, float8) IS 'bloom_agg(anyelement, float8) for keys of type date, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamp, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamp, float8) IS 'bloom_agg(anyelement, float8) for keys of type timestamp, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamptz, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamptz, float8) IS 'bloom_agg(anyelement, float8) for keys of type timestamptz, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key "char", fp_prob float8) (
-	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg("char", float8) IS 'bloom_agg(anyelement, float8) for keys of type "char", in parallel too';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys; in one process; an untyped literal as the key needs a cast';
 
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
@@ -781,143 +639,11 @@ CREATE FUNCTION _bloom_agg_into_trans_any(state internal, key anyelement, filter
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_into_trans_any(internal, anyelement, bloom) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_into_trans_int2(state bloom, key int2, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_int2(bloom, int2, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_int4(state bloom, key int4, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_int4(bloom, int4, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_int8(state bloom, key int8, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_int8(bloom, int8, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_text(state bloom, key text, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_text(bloom, text, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_uuid(state bloom, key uuid, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_uuid(bloom, uuid, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_bytea(state bloom, key bytea, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_bytea(bloom, bytea, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_numeric(state bloom, key numeric, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_numeric(bloom, numeric, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_float8(state bloom, key float8, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_float8(bloom, float8, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_date(state bloom, key date, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_date(bloom, date, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_timestamp(state bloom, key timestamp, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_timestamp(bloom, timestamp, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_timestamptz(state bloom, key timestamptz, filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_timestamptz(bloom, timestamptz, bloom) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_into_trans_char(state bloom, key "char", filter bloom) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_char(bloom, "char", bloom) IS 'transition function of bloom_agg';
-
 CREATE AGGREGATE bloom_agg(key anyelement, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_any, STYPE = internal, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING if there are more keys than its capacity';
-
-CREATE AGGREGATE bloom_agg(key int2, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_int2, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int2, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int2, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int4, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_int4, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int4, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int4, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key int8, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_int8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(int8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type int8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key text, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(text, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type text, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key uuid, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_uuid, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(uuid, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type uuid, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key bytea, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(bytea, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type bytea, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key numeric, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(numeric, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type numeric, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key float8, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(float8, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type float8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key date, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(date, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type date, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamp, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamp, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamp, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamptz, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamptz, bloom) IS 'bloom_agg(anyelement, bloom) for keys of type timestamptz, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key "char", filter bloom) (
-	SFUNC = _bloom_agg_into_trans_char, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg("char", bloom) IS 'bloom_agg(anyelement, bloom) for keys of type "char", in parallel too';
+COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING if there are more keys than its capacity; in one process; an untyped literal as the key needs a cast';
 
 CREATE AGGREGATE bloom_union_agg(filter bloom) (
 	SFUNC = _bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,
@@ -942,7 +668,7 @@ COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters 
 
 CREATE FUNCTION bloom_shard(key anycompatible, shards int) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'the shard of a key, 0 to shards - 1, by a frozen hash that is independent of the bits of a filter; fewer than one shard is error 22023';
+COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'the shard of a key, 0 to shards - 1, by a frozen hash that is independent of the bits of a filter; equal whole numbers have the same shard in any type, floats only below 2^53 (real: 2^24); fewer than one shard is error 22023';
 
 CREATE FUNCTION bloom_shard_capacity(capacity float8, shards int) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -1255,17 +981,6 @@ COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamptz(counting_bloom, timest
 CREATE FUNCTION _counting_bloom_agg_trans_char(state counting_bloom, key "char", capacity float8, fp_prob float8) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_char(counting_bloom, "char", float8, float8) IS 'transition function of counting_bloom_agg';
-
--- counters do not size themselves: always an error
-CREATE FUNCTION _counting_bloom_agg_unsized(state counting_bloom, key anyelement) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_unsized(counting_bloom, anyelement) IS 'transition and final function of counting_bloom_agg without a capacity; always error 22023';
-
-CREATE AGGREGATE counting_bloom_agg(key anyelement) (
-	SFUNC = _counting_bloom_agg_unsized, STYPE = counting_bloom,
-	FINALFUNC = _counting_bloom_agg_unsized, FINALFUNC_EXTRA, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(anyelement) IS 'always error 22023: a counting filter needs a capacity, as in counting_bloom_agg(key, capacity, fp_prob)';
 
 CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_any, STYPE = internal, SSPACE = 512,

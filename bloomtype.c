@@ -247,32 +247,23 @@ bloom_params(PG_FUNCTION_ARGS)
 }
 
 /*
- * The rate of bits per key and hashes at capacity.
+ * bloom_fp_prob
+ *		The false-positive rate of bits per key and hashes, at capacity.
  */
-static float8
-ExpectedRate(float8 bits_per_key, int32 hashes)
+PG_FUNCTION_INFO_V1(bloom_fp_prob);
+Datum
+bloom_fp_prob(PG_FUNCTION_ARGS)
 {
+	float8		bits_per_key = PG_GETARG_FLOAT8(0);
+	int32		hashes = PG_GETARG_INT32(1);
+
 	if (!(bits_per_key > 0) || isinf(bits_per_key))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bits_per_key %g is out of range", bits_per_key),
 				 errdetail("bits_per_key must be a finite number greater than 0.")));
 	BloomCheckHashes(hashes);
-	return BloomRate(bits_per_key, hashes);
-}
-
-/*
- * bloom_fp_prob
- *		The false-positive rate: of a filter as it is now, or of bits per key
- *		and hashes at capacity.
- */
-PG_FUNCTION_INFO_V1(bloom_fp_prob);
-Datum
-bloom_fp_prob(PG_FUNCTION_ARGS)
-{
-	if (PG_NARGS() == 2)
-		PG_RETURN_FLOAT8(ExpectedRate(PG_GETARG_FLOAT8(0), PG_GETARG_INT32(1)));
-	PG_RETURN_FLOAT8(BloomRateNow(BloomFetchHeader(PG_GETARG_DATUM(0))));
+	PG_RETURN_FLOAT8(BloomRate(bits_per_key, hashes));
 }
 
 /* ----------------------------------------------------------------
@@ -317,12 +308,12 @@ bloom_empty(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_shape
+ * bloom_empty_shaped
  *		An empty filter of an explicit shape.
  */
-PG_FUNCTION_INFO_V1(bloom_shape);
+PG_FUNCTION_INFO_V1(bloom_empty_shaped);
 Datum
-bloom_shape(PG_FUNCTION_ARGS)
+bloom_empty_shaped(PG_FUNCTION_ARGS)
 {
 	return MakeEmpty(fcinfo, BLOOM_PLAIN, true);
 }
@@ -433,76 +424,6 @@ Datum
 counting_bloom_remove_all(PG_FUNCTION_ARGS)
 {
 	return ChangeFilter(fcinfo, true, BLOOM_TO_FIND);
-}
-
-/* ----------------------------------------------------------------
- *							ADD, AND RETURN WHAT IS NEW
- * ----------------------------------------------------------------
- */
-
-/*
- * Keep those of the keys that the filter does not hold, each once, in their
- * order; the result is their number.  The hashes are sorted, of all keys once.
- */
-static uint64
-OnlyFresh(const Bloom *filter, BloomArrayKeys *keys)
-{
-	uint64		n = keys->nkeys;
-	uint64		nfresh = 0;
-	Size		size = Max(n, 1) * sizeof(uint64);
-	uint64	   *hashes = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	bool	   *taken = palloc0(Max(n, 1) * sizeof(bool));
-
-	memcpy(hashes, keys->hashes, n * sizeof(uint64));
-	keys->nkeys = BloomSortHashes(keys->hashes, n);
-	for (uint64 i = 0; i < n; i++)
-	{
-		bool	   *is_taken = taken +
-		(BloomFindKey(keys->hashes, keys->nkeys, hashes[i]) - keys->hashes);
-
-		BloomCheckInterrupts(i);
-		if (!*is_taken && !BloomTestHash(filter, hashes[i]))
-			keys->keys[nfresh++] = keys->keys[i];
-		*is_taken = true;
-	}
-	pfree(taken);
-	pfree(hashes);
-	return nfresh;
-}
-
-/*
- * bloom_insert
- *		The filter with all elements of an array, and those that are new to it.
- */
-PG_FUNCTION_INFO_V1(bloom_insert);
-Datum
-bloom_insert(PG_FUNCTION_ARGS)
-{
-	const Bloom *filter;
-	BloomArrayKeys keys;
-	Datum		values[2];
-	bool		nulls[2] = {false};
-
-	/* not STRICT; a null array leaves the filter as it is */
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	filter = PG_GETARG_BLOOM_P(0);
-	if (PG_ARGISNULL(1))
-	{
-		values[0] = PointerGetDatum(filter);
-		nulls[1] = true;
-		return BloomReturnRow(fcinfo, values, nulls);
-	}
-
-	keys = BloomHashArrayArg(fcinfo, filter, BLOOM_TO_ADD);
-	values[1] = BloomMakeKeyArray(keys.element, keys.keys,
-								  OnlyFresh(filter, &keys));
-	if (keys.nkeys > 0)
-		filter = BloomAddSorted(filter, keys.hashes, keys.nkeys,
-								&keys.key_type);
-	values[0] = BloomReturnAdded(&BloomGetCallSite(fcinfo, 1, true)->has_warned,
-								 filter);
-	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /* ----------------------------------------------------------------
@@ -654,18 +575,6 @@ bloom_superset(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(BloomContainsFilter(PG_GETARG_BLOOM_P(0),
 									   PG_GETARG_BLOOM_P(1)));
-}
-
-/*
- * bloom_subset
- *		Is all of the left filter in the right one?
- */
-PG_FUNCTION_INFO_V1(bloom_subset);
-Datum
-bloom_subset(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(BloomContainsFilter(PG_GETARG_BLOOM_P(1),
-									   PG_GETARG_BLOOM_P(0)));
 }
 
 /*
@@ -881,6 +790,17 @@ bloom_jaccard(PG_FUNCTION_ARGS)
 	if (in_either == 0)
 		PG_RETURN_FLOAT8(1);
 	PG_RETURN_FLOAT8(IntersectCardinality(a, b, in_either) / in_either);
+}
+
+/*
+ * bloom_fp_prob_now
+ *		The false-positive rate that the filter has now.
+ */
+PG_FUNCTION_INFO_V1(bloom_fp_prob_now);
+Datum
+bloom_fp_prob_now(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(BloomRateNow(BloomFetchHeader(PG_GETARG_DATUM(0))));
 }
 
 /*

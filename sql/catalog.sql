@@ -142,6 +142,11 @@ WHERE (proname LIKE E'\\_%') <> (p.oid IN (SELECT oid FROM internal))
   AND NOT (proname LIKE E'\\_%' AND p.oid IN (SELECT oprcode FROM pg_operator))
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
+-- How many names a user meets.
+SELECT count(DISTINCT proname) AS names
+FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
+WHERE proname NOT LIKE E'\\_%';
+
 -- Every operator class in this database, ours among them, is complete.
 SELECT count(*) > 100 AS many, count(*) FILTER (WHERE NOT amvalidate(oid)) AS incomplete FROM pg_opclass;
 

@@ -61,11 +61,11 @@ SELECT bloom_add(bloom_empty(10), 1)::bytea = bloom_add(bloom_empty(10, 0.01, 1)
 	   bloom_add(bloom_empty(10, 0.01, 1), 1) @> 1 AS contains;
 
 -- Rounding of bits; largest and smallest shapes.
-SELECT asked, (bloom_info(bloom_shape(asked, 3))).bits, (bloom_info(bloom_shape(asked, 3))).capacity
+SELECT asked, (bloom_info(bloom_empty_shaped(asked, 3))).bits, (bloom_info(bloom_empty_shaped(asked, 3))).capacity
 FROM unnest('{64, 65, 128, 1000, 4294967295, 4294967296}'::bigint[]) AS asked;
-SELECT bloom_add(bloom_shape(4294967296, 64), 'a') @> 'a'::text AS largest,
-	   (bloom_info(bloom_add(bloom_shape(4294967296, 64), 'a'))).bytes AS bytes_of_largest,
-	   bloom_add(bloom_shape(64, 1), 'a') @> 'a'::text AS smallest;
+SELECT bloom_add(bloom_empty_shaped(4294967296, 64), 'a') @> 'a'::text AS largest,
+	   (bloom_info(bloom_add(bloom_empty_shaped(4294967296, 64), 'a'))).bytes AS bytes_of_largest,
+	   bloom_add(bloom_empty_shaped(64, 1), 'a') @> 'a'::text AS smallest;
 
 -- An untyped literal or parameter is text.
 SELECT bloom_contains(bloom_add(bloom_empty(10), 'a'), 'a') AS contains;

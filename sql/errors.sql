@@ -61,15 +61,15 @@ ORDER BY call COLLATE "C";
 -- shapes
 SELECT call, f.*
 FROM unnest(ARRAY[
-		'SELECT bloom_shape(64, 0)',
-		'SELECT bloom_shape(64, 65)',
-		'SELECT bloom_shape(64, -1)',
-		'SELECT bloom_shape(64, 2147483647)',
-		'SELECT bloom_shape(0, 1)',
-		'SELECT bloom_shape(63, 1)',
-		'SELECT bloom_shape(-64, 1)',
-		'SELECT bloom_shape(4294967297, 1)',
-		'SELECT bloom_shape(9223372036854775807, 1)',
+		'SELECT bloom_empty_shaped(64, 0)',
+		'SELECT bloom_empty_shaped(64, 65)',
+		'SELECT bloom_empty_shaped(64, -1)',
+		'SELECT bloom_empty_shaped(64, 2147483647)',
+		'SELECT bloom_empty_shaped(0, 1)',
+		'SELECT bloom_empty_shaped(63, 1)',
+		'SELECT bloom_empty_shaped(-64, 1)',
+		'SELECT bloom_empty_shaped(4294967297, 1)',
+		'SELECT bloom_empty_shaped(9223372036854775807, 1)',
 		$$SELECT bloom_fp_prob('NaN', 1)$$,
 		$$SELECT bloom_fp_prob('Infinity', 1)$$,
 		'SELECT bloom_fp_prob(0, 1)',
@@ -80,21 +80,21 @@ FROM unnest(ARRAY[
 
 -- different shapes, seeds and key types
 SELECT call, f.*
-FROM unnest(ARRAY['%s | %s', '%s & %s', 'bloom_superset(%s, %s)', 'bloom_subset(%s, %s)', 'bloom_jaccard(%s, %s)',
+FROM unnest(ARRAY['%s | %s', '%s & %s', 'bloom_superset(%s, %s)', 'bloom_jaccard(%s, %s)',
 				  'bloom_union_cardinality(%s, %s)', 'bloom_intersect_cardinality(%s, %s)']) AS operation,
 	 (VALUES ($$bloom_empty(10)$$, $$bloom_empty(20)$$),
-			 ($$bloom_shape(64, 1)$$, $$bloom_shape(64, 2)$$),
-			 ($$bloom_shape(64, 1, 0)$$, $$bloom_shape(64, 1, 1)$$),
+			 ($$bloom_empty_shaped(64, 1)$$, $$bloom_empty_shaped(64, 2)$$),
+			 ($$bloom_empty_shaped(64, 1, 0)$$, $$bloom_empty_shaped(64, 1, 1)$$),
 			 ($$bloom_add(bloom_empty(10), 1)$$, $$bloom_add(bloom_empty(10), 1.5)$$),
-			 ($$bloom_add(bloom_shape(64, 1), 1)$$, $$bloom_add(bloom_shape(64, 1), 'a')$$)) AS filters (a, b),
+			 ($$bloom_add(bloom_empty_shaped(64, 1), 1)$$, $$bloom_add(bloom_empty_shaped(64, 1), 'a')$$)) AS filters (a, b),
 	 format('SELECT ' || operation, a, b) AS call,
 	 pg_temp.failure(call) AS f
 ORDER BY call COLLATE "C";
 
 -- different filters are different, but comparing them is no error
 SELECT bloom_empty(10) = bloom_empty(20) AS other_bits,
-	   bloom_shape(64, 1) = bloom_shape(64, 2) AS other_hashes,
-	   bloom_shape(64, 1, 0) = bloom_shape(64, 1, 1) AS other_seed,
+	   bloom_empty_shaped(64, 1) = bloom_empty_shaped(64, 2) AS other_hashes,
+	   bloom_empty_shaped(64, 1, 0) = bloom_empty_shaped(64, 1, 1) AS other_seed,
 	   bloom_add(bloom_empty(10), 1) = bloom_add(bloom_empty(10), 1.5) AS other_key_type;
 
 -- key types
@@ -144,8 +144,6 @@ FROM (SELECT (NULL::bloom @> 1)::text AS value
 	  UNION ALL SELECT bloom_contains_any(bloom_empty(10), NULL::int[])::text
 	  UNION ALL SELECT bloom_superset(NULL, bloom_empty(10))::text
 	  UNION ALL SELECT bloom_superset(bloom_empty(10), NULL)::text
-	  UNION ALL SELECT bloom_subset(NULL, bloom_empty(10))::text
-	  UNION ALL SELECT bloom_subset(bloom_empty(10), NULL)::text
 	  UNION ALL SELECT (NULL::bloom | bloom_empty(10))::text
 	  UNION ALL SELECT (bloom_empty(10) | NULL::bloom)::text
 	  UNION ALL SELECT (NULL::bloom & bloom_empty(10))::text
@@ -157,9 +155,9 @@ FROM (SELECT (NULL::bloom @> 1)::text AS value
 	  UNION ALL SELECT bloom_empty(NULL)::text
 	  UNION ALL SELECT bloom_empty(10, NULL)::text
 	  UNION ALL SELECT bloom_empty(10, 0.01, NULL)::text
-	  UNION ALL SELECT bloom_shape(NULL, 1)::text
-	  UNION ALL SELECT bloom_shape(64, NULL)::text
-	  UNION ALL SELECT bloom_shape(64, 1, NULL)::text
+	  UNION ALL SELECT bloom_empty_shaped(NULL, 1)::text
+	  UNION ALL SELECT bloom_empty_shaped(64, NULL)::text
+	  UNION ALL SELECT bloom_empty_shaped(64, 1, NULL)::text
 	  UNION ALL SELECT bloom_cardinality(NULL)::text
 	  UNION ALL SELECT bloom_union_cardinality(NULL, bloom_empty(10))::text
 	  UNION ALL SELECT bloom_union_cardinality(bloom_empty(10), NULL)::text
@@ -167,7 +165,7 @@ FROM (SELECT (NULL::bloom @> 1)::text AS value
 	  UNION ALL SELECT bloom_intersect_cardinality(bloom_empty(10), NULL)::text
 	  UNION ALL SELECT bloom_jaccard(NULL, bloom_empty(10))::text
 	  UNION ALL SELECT bloom_jaccard(bloom_empty(10), NULL)::text
-	  UNION ALL SELECT bloom_fp_prob(NULL)::text
+	  UNION ALL SELECT bloom_fp_prob_now(NULL)::text
 	  UNION ALL SELECT bloom_is_empty(NULL)::text
 	  UNION ALL SELECT bloom_info(NULL)::text
 	  UNION ALL SELECT bloom_add(NULL, 1)::text
@@ -236,7 +234,5 @@ FROM unnest(ARRAY[
 		'SELECT counting_bloom_empty(10) = ''k5''',
 		'SELECT bloom_empty(10) | bloom_empty(1000)',
 		'SELECT counting_bloom_empty(10) + counting_bloom_empty(1000)',
-		'SELECT bloom_agg(1, 2)',
-		'SELECT counting_bloom_agg(i) FROM generate_series(1, 2) AS i',
-		'SELECT counting_bloom_agg(i) FROM generate_series(1, 0) AS i']) AS call,
+		'SELECT bloom_agg(1, 2)']) AS call,
 	 pg_temp.hint(call) AS f;

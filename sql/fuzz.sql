@@ -141,9 +141,9 @@ SELECT 'bloom', i, (ARRAY[
 	bloom_empty(10),
 	(SELECT bloom_agg(i, 1000, 0.01) FROM generate_series(1, 10) AS i),
 	(SELECT bloom_agg(i, 20, 0.001) FROM generate_series(1, 20) AS i),
-	bloom_add(bloom_shape(64, 64, -1), 1),
+	bloom_add(bloom_empty_shaped(64, 64, -1), 1),
 	(SELECT bloom_agg(i::text) FROM generate_series(1, 100) AS i),
-	(SELECT bloom_agg(i, bloom_shape(192, 3)) FROM generate_series(1, 2) AS i),
+	(SELECT bloom_agg(i, bloom_empty_shaped(192, 3)) FROM generate_series(1, 2) AS i),
 	bloom_add(bloom_empty(30), (1, 'a'))])[1 + i]::bytea
 FROM generate_series(0, 7) AS i;
 INSERT INTO originals

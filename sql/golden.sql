@@ -33,7 +33,7 @@ $$
 DECLARE
 	bytes bytea;
 BEGIN
-	EXECUTE format('SELECT bloom_add(bloom_shape(1024, 7, %s), %L::%s)::bytea', seed, key, type)
+	EXECUTE format('SELECT bloom_add(bloom_empty_shaped(1024, 7, %s), %L::%s)::bytea', seed, key, type)
 		INTO bytes;
 	RETURN encode(substr(bytes, 5, 4) || substr(bytes, 45), 'hex');
 END

@@ -6,13 +6,13 @@
 
 -- The positions of a key are the bits that it sets, and those of its hash.
 SELECT count(*) FILTER (WHERE bits <> positions) AS wrong, count(*) AS keys
-FROM generate_series(1, 200) AS i, bloom_add(bloom_shape(64 * (i % 7 + 1), i % 64 + 1, i), 'key ' || i) AS f,
+FROM generate_series(1, 200) AS i, bloom_add(bloom_empty_shaped(64 * (i % 7 + 1), i % 64 + 1, i), 'key ' || i) AS f,
 	 LATERAL (SELECT ARRAY(SELECT DISTINCT p FROM unnest(bloom_positions(f, 'key ' || i)) AS p ORDER BY p)) AS p (positions),
 	 LATERAL (SELECT ARRAY(SELECT p::bigint FROM generate_series(0, 64 * (i % 7 + 1) - 1) AS p
 						   WHERE get_byte(f::bytea, 44 + p / 8) >> p % 8 & 1 = 1)) AS b (bits)
 WHERE (bloom_info(f)).representation = 'bits';
-SELECT bloom_positions(bloom_shape(1024, 7), 5::bigint);
-SELECT bloom_positions(bloom_shape(4294967296, 5), 5::bigint);
+SELECT bloom_positions(bloom_empty_shaped(1024, 7), 5::bigint);
+SELECT bloom_positions(bloom_empty_shaped(4294967296, 5), 5::bigint);
 
 -- A literal is a text, as in bloom_contains; integers are one key type.
 SELECT bloom_hash('bloom') = bloom_hash('bloom'::text) AS untyped, bloom_hash(5::int2) = bloom_hash(5::int8, 0) AS integers,

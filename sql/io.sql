@@ -9,7 +9,7 @@ UNION ALL SELECT 'empty', bloom_empty(1000)
 UNION ALL SELECT 'keys', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 10) AS i
 UNION ALL SELECT 'bits', bloom_agg(i, 1000, 0.01) FROM generate_series(1, 1000) AS i
 UNION ALL SELECT 'seed', bloom_add(bloom_empty(10, 0.5, -42), 'a'::text)
-UNION ALL SELECT 'one word', bloom_add(bloom_shape(64, 64), 1);
+UNION ALL SELECT 'one word', bloom_add(bloom_empty_shaped(64, 64), 1);
 
 SELECT name, filter::text::bloom = filter AS by_text,
 	   filter::bytea::bloom = filter AS by_bytea,

@@ -73,4 +73,4 @@ SELECT bloom_add(bloom_empty(10), 7) | bloom_add(bloom_empty(10), 7.0);
 -- A filter of numerics remains one.
 SELECT i.key_type, i.keys, f @> 1.0 AS one, f @> 3.0 AS three, f @> 4 AS four
 FROM (SELECT bloom_add_all(bloom_add(bloom_empty(10), 0.5), ARRAY[1, 2, 3]) AS f) AS s, bloom_info(f) AS i;
-SELECT fresh FROM bloom_insert(bloom_add_all(bloom_empty(100), ARRAY[1.0, 2.0]), ARRAY[1, 2, 3]);
+SELECT bloom_missing(bloom_add_all(bloom_empty(100), ARRAY[1.0, 2.0]), ARRAY[1, 2, 3]) AS missing;

@@ -10,7 +10,7 @@ SELECT names @> 'mary' AS mary, 'mary' <@ names AS mary, bloom_contains(names, '
 	   names @> NULL AS null_literal, NULL <@ names AS null_literal, lengths @> 4 AS four, 4 <@ lengths AS four, 5 <@ lengths AS five
 FROM filters;
 SELECT bloom_add(names, 'paul') @> 'paul' AS added, bloom_add_all(names, '{paul,ann}') @> 'ann' AS added_all,
-	   (bloom_insert(names, '{mary,paul}')).fresh AS fresh, pg_typeof((bloom_insert(names, '{}')).fresh) AS type,
+	   bloom_missing(names, '{mary,paul}') AS missing, pg_typeof(bloom_missing(names, '{}')) AS type,
 	   bloom_contains_any(names, '{mary,paul}') AS some, bloom_contains_all(names, '{mary,paul}') AS every
 FROM filters;
 SELECT n, bloom_seen(n) OVER w AS seen, bloom_seen('same') OVER w AS literal, bloom_seen(NULL) OVER w AS null_literal,
@@ -59,7 +59,7 @@ FROM bloom_empty(10) AS e;
 SELECT bloom_contains_all(lengths, '{}') AS every, bloom_contains_any(lengths, '{}') AS some,
 	   bloom_contains_all(lengths, '{NULL}') AS every_null, bloom_contains_any(lengths, '{NULL,NULL}') AS some_null,
 	   bloom_add_all(lengths, '{}') = lengths AS added, bloom_add_all(lengths, '{NULL}') = lengths AS added_null,
-	   (bloom_insert(lengths, '{}')).fresh AS fresh
+	   bloom_missing(lengths, '{}') AS missing
 FROM filters;
 SELECT bloom_contains_any(lengths, '{x}') FROM filters;
 

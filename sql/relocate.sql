@@ -15,7 +15,7 @@ CREATE TABLE filter (
 	f bloom DEFAULT bloom_empty(100),
 	c counting_bloom,
 	keys float8 GENERATED ALWAYS AS (bloom_cardinality(f)) STORED,
-	CHECK (bloom_fp_prob(f) < 0.5)
+	CHECK (bloom_fp_prob_now(f) < 0.5)
 );
 INSERT INTO filter (id, f, c)
 SELECT i, bloom_agg(url, 1000, 0.01), counting_bloom_agg(url, 1000, 0.01)

@@ -8,21 +8,21 @@ SELECT n, (bloom_info(f)).representation, (bloom_info(f)).bytes,
 	   f = g AND g = h AS equal, f::text = g::text AND g::text = h::text AS print_alike,
 	   _bloom_hash(f) = _bloom_hash(g) AND _bloom_hash(g) = _bloom_hash(h) AS hash_alike
 FROM generate_series(0, 18) AS n,
-	 LATERAL (SELECT bloom_agg(i, bloom_shape(1024, 5)) AS f FROM generate_series(1, n) AS i) AS aggregated,
-	 LATERAL (SELECT bloom_add_all(bloom_shape(1024, 5), ARRAY(SELECT generate_series(1, n))) AS g) AS by_array,
-	 LATERAL (SELECT bloom_union_agg(bloom_add(bloom_shape(1024, 5), i)) AS h FROM generate_series(1, n) AS i) AS merged
+	 LATERAL (SELECT bloom_agg(i, bloom_empty_shaped(1024, 5)) AS f FROM generate_series(1, n) AS i) AS aggregated,
+	 LATERAL (SELECT bloom_add_all(bloom_empty_shaped(1024, 5), ARRAY(SELECT generate_series(1, n))) AS g) AS by_array,
+	 LATERAL (SELECT bloom_union_agg(bloom_add(bloom_empty_shaped(1024, 5), i)) AS h FROM generate_series(1, n) AS i) AS merged
 WHERE n > 0;
 
 -- At the turn, two keys can share a bit, so that as many bits are set as there
 -- were keys before.
 SELECT count(*) AS filters, bool_and(f @> 10 AND bloom_contains_all(f, keys)) AS no_false_negatives, count(*) FILTER (WHERE bits_set = 9) > 0 AS some_share
 FROM generate_series(1, 200) AS seed, (SELECT ARRAY(SELECT generate_series(1, 9)) AS keys) AS k,
-	 LATERAL (SELECT bloom_add(bloom_add_all(bloom_shape(640, 1, seed), keys), 10) AS f) AS s,
+	 LATERAL (SELECT bloom_add(bloom_add_all(bloom_empty_shaped(640, 1, seed), keys), 10) AS f) AS s,
 	 LATERAL (SELECT (bloom_info(f)).fill * 640 AS bits_set) AS i;
 
 -- The smallest shapes have no keys form, but when empty.
-SELECT bits, (bloom_info(bloom_shape(bits, 1))).representation AS empty,
-	   (bloom_info(bloom_add(bloom_shape(bits, 1), 1))).representation AS one_key
+SELECT bits, (bloom_info(bloom_empty_shaped(bits, 1))).representation AS empty,
+	   (bloom_info(bloom_add(bloom_empty_shaped(bits, 1), 1))).representation AS one_key
 FROM unnest('{64,128}'::int[]) AS bits;
 
 -- A filter in bits form that holds few keys, as an intersection or another
@@ -34,7 +34,7 @@ SELECT f AS keys,
 		FROM (SELECT bloom_agg(i, f) AS u
 			  FROM generate_series(1, 40) AS part, generate_series(part * 1000, part * 1000 + 20) AS i
 			  GROUP BY part) AS unions) AS bits
-FROM bloom_add_all(bloom_shape(1024, 3), '{1,2}'::int[]) AS f;
+FROM bloom_add_all(bloom_empty_shaped(1024, 3), '{1,2}'::int[]) AS f;
 SELECT (bloom_info(keys)).representation, (bloom_info(bits)).representation,
 	   keys = bits AS equal, keys <> bits AS unequal, bits = bits::text::bloom AS bits_kept,
 	   bloom_superset(keys, bits) AND bloom_superset(bits, keys) AS contain_each_other,
@@ -48,10 +48,9 @@ SELECT bits @> 1 AND bits @> 2 AS no_false_negatives, bloom_contains_any(bits, '
 FROM both_forms;
 -- containment, where the forms differ
 SELECT bloom_superset(keys, other) AS keys_have_other, bloom_superset(bits, other) AS bits_have_other,
-	   bloom_superset(other, keys) AS other_has_keys, bloom_superset(other, bits) AS other_has_bits,
-	   bloom_subset(bits, other) = bloom_superset(other, bits) AND bloom_subset(keys, other) = bloom_superset(other, keys) AS subset
-FROM both_forms, (VALUES (bloom_add(bloom_shape(1024, 3), 1)), (bloom_add_all(bloom_shape(1024, 3), '{1,2,3}'::int[])), (bloom_shape(1024, 3)),
-				  ((SELECT bloom_agg(i, bloom_shape(1024, 3)) FROM generate_series(1, 100) AS i))) AS o (other);
+	   bloom_superset(other, keys) AS other_has_keys, bloom_superset(other, bits) AS other_has_bits
+FROM both_forms, (VALUES (bloom_add(bloom_empty_shaped(1024, 3), 1)), (bloom_add_all(bloom_empty_shaped(1024, 3), '{1,2,3}'::int[])), (bloom_empty_shaped(1024, 3)),
+				  ((SELECT bloom_agg(i, bloom_empty_shaped(1024, 3)) FROM generate_series(1, 100) AS i))) AS o (other);
 
 -- A filter that holds little is small, however large its capacity.
 SELECT capacity, (bloom_info(f)).bytes, f @> 10 AS found
@@ -85,16 +84,16 @@ SELECT n, (bloom_info(f)).bits, (bloom_info(fitted)).bits AS fitted_bits, (bloom
 	   (SELECT count(*) FILTER (WHERE fitted @> i) FROM generate_series(-20000, -1) AS i) <= 20000 * 0.01 + 4 * sqrt(20000 * 0.01) AS few_false_positives
 FROM unnest('{4000,12000,16000,31000,64000}'::int[]) AS n,
 	 LATERAL (SELECT f, bloom_fit(f, 0.01) AS fitted
-			  FROM (SELECT bloom_agg(i, bloom_shape(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s
+			  FROM (SELECT bloom_agg(i, bloom_empty_shaped(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s
 			  OFFSET 0) AS s;
 -- the rate that a fold has decides, not the one that was expected
 SELECT count(*) AS filters, count(*) FILTER (WHERE i.bits < 64 * 360) AS folded, count(*) FILTER (WHERE i.fp_prob_now > 0.01) AS above
 FROM generate_series(360, 1155, 5) AS n,
-	 LATERAL (SELECT bloom_agg(k, bloom_shape(64 * 360, 7)) AS f FROM generate_series(1, n) AS k OFFSET 0) AS s,
+	 LATERAL (SELECT bloom_agg(k, bloom_empty_shaped(64 * 360, 7)) AS f FROM generate_series(1, n) AS k OFFSET 0) AS s,
 	 bloom_info(bloom_fit(f, 0.01)) AS i;
 -- a filter folded has the bits of its keys in the smaller shape
 SELECT (bloom_info(bloom_fit(f, 0.01))).bits, substring(bloom_fit(f, 0.01)::bytea FROM 45) = substring(g::bytea FROM 45) AS same_as_built_small
-FROM (SELECT bloom_agg(i, bloom_shape(64 * 1024, 7)) AS f, bloom_agg(i, bloom_shape(64 * 256, 7)) AS g FROM generate_series(1, 1500) AS i) AS s;
+FROM (SELECT bloom_agg(i, bloom_empty_shaped(64 * 1024, 7)) AS f, bloom_agg(i, bloom_empty_shaped(64 * 256, 7)) AS g FROM generate_series(1, 1500) AS i) AS s;
 -- unchanged when nothing can be gained
 SELECT bloom_fit(f, 0.01) = f AS full, bloom_fit(f, 1e-9) = f AS too_high_a_wish, bloom_fit(e, 0.01) @> 1 AS empty,
 	   (bloom_info(bloom_fit(e, 0.01))).bits AS bits_of_empty, bloom_is_empty(bloom_fit(s, 0.01)) AS shapeless

@@ -165,15 +165,15 @@ INSERT INTO forged VALUES
 	(1, bloom_empty(1000)),
 	(2, bloom_add(bloom_empty(1000000), 1)),
 	(3, (SELECT bloom_agg(i, 1000000, 0.01) FROM generate_series(1, 100000) AS i)),
-	(4, bloom_shape(8512, 8, 8)),
-	(5, (SELECT bloom_agg(i, bloom_shape(8512, 8, 0)) FROM generate_series(1, 1000) AS i)),
+	(4, bloom_empty_shaped(8512, 8, 8)),
+	(5, (SELECT bloom_agg(i, bloom_empty_shaped(8512, 8, 0)) FROM generate_series(1, 1000) AS i)),
 	(6, (SELECT bloom_agg(i) FROM generate_series(1, 0) AS i)),
 	(7, (SELECT state_of(i) FROM generate_series(1, 5) AS i)),
 	(8, (SELECT state_of(i) FROM generate_series(1, 100000) AS i)),
-	(9, bloom_add(bloom_shape(8512, 8, 7), 'text')),
-	(10, (SELECT bloom_agg(i::text, bloom_shape(8512, 8, 7)) FROM generate_series(1, 500) AS i)),
-	(11, bloom_shape(8512, 8, 7)),
-	(12, bloom_shape(8512, 8, 7, 'int'));
+	(9, bloom_add(bloom_empty_shaped(8512, 8, 7), 'text')),
+	(10, (SELECT bloom_agg(i::text, bloom_empty_shaped(8512, 8, 7)) FROM generate_series(1, 500) AS i)),
+	(11, bloom_empty_shaped(8512, 8, 7)),
+	(12, bloom_empty_shaped(8512, 8, 7, 'int'));
 DO $$
 DECLARE
 	f record;
@@ -193,7 +193,7 @@ $$;
 
 -- a filter with the right shape may lie, and no more
 BEGIN;
-INSERT INTO s SELECT n, 0, '-infinity', (SELECT bloom_agg(i, bloom_shape(8512, 8, 7)) FROM generate_series(1, 500) AS i), NULL
+INSERT INTO s SELECT n, 0, '-infinity', (SELECT bloom_agg(i, bloom_empty_shaped(8512, 8, 7)) FROM generate_series(1, 500) AS i), NULL
 FROM generate_series(0, 1) AS n;
 SELECT bloom_set_contains('s', i) IS NOT NULL AS answered FROM generate_series(1, 3) AS i;
 SELECT cardinality(bloom_set_add_all('s', ARRAY(SELECT generate_series(1, 1000)))) IS NOT NULL AS added;
@@ -237,7 +237,7 @@ SELECT ask();
 SELECT bloom_set_info('s');
 ROLLBACK;
 BEGIN;
-INSERT INTO s VALUES (-2147483647, 0, '-infinity', bloom_shape(8512, 8, 7, 'int'), NULL);
+INSERT INTO s VALUES (-2147483647, 0, '-infinity', bloom_empty_shaped(8512, 8, 7, 'int'), NULL);
 SELECT bloom_set_compact('s');
 ROLLBACK;
 

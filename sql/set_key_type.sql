@@ -35,11 +35,16 @@ SELECT bloom_set_create('s', 1000);
 SELECT bloom_set_create('s');
 SELECT bloom_set_create('s', NULL);
 SELECT bloom_set_create('s', '');
+-- the words of a syntax error differ between versions
+\set VERBOSITY sqlstate
 SELECT bloom_set_create('s', '1000');
+\set VERBOSITY default
 SELECT bloom_set_create('s', 'nowhere');
 SELECT bloom_set_create('s', 'nowhere.mood');
 SELECT bloom_set_create('s', '"Mood"');
+\set VERBOSITY sqlstate
 SELECT bloom_set_create('s', 'int; DROP TABLE log');
+\set VERBOSITY default
 SELECT bloom_set_create('s', 'SETOF int');
 SELECT bloom_set_create('s', 'point');
 SELECT bloom_set_create('s', 'point[]');

@@ -23,6 +23,15 @@ SELECT count(*) AS floats, min(bloom_shard(value, 2147483647)) >= 0 AS in_range
 FROM unnest('{9223372036854775807,-9223372036854775808,-1e300,Infinity,-Infinity,NaN}'::float8[]) AS value;
 SELECT bloom_shard(NULL::int, 7) IS NULL AS null_key, bloom_shard(1, NULL) IS NULL AS null_shards;
 
+-- Below 2^53 a float8 equals one bigint, and has its shard; from there on it
+-- equals several, which have shards of their own.  A float4, the same at 2^24.
+SELECT i, n, n::float8 = i::float8 AS equal, bloom_shard(n, 1000003) = bloom_shard(i::float8, 1000003) AS same_shard
+FROM unnest('{9007199254740991,9007199254740992}'::bigint[]) AS i, generate_series(i, i + 1) AS n
+WHERE n::float8 = i::float8 ORDER BY i, n;
+SELECT i, n, n::float4 = i::float4 AS equal, bloom_shard(n, 1000003) = bloom_shard(i::float4, 1000003) AS same_shard
+FROM unnest('{16777215,16777216}'::bigint[]) AS i, generate_series(i, i + 1) AS n
+WHERE n::float4 = i::float4 ORDER BY i, n;
+
 -- The keys are evenly divided: chi-squared of 1,000,000 keys in 1,000 shards
 -- is 999 with a standard deviation of 45; this is within five of them.
 SELECT count(*) AS shards, sum((n - 1000) ^ 2) / 1000 BETWEEN 999 - 5 * 45 AND 999 + 5 * 45 AS even
@@ -31,7 +40,7 @@ FROM (SELECT count(*) AS n FROM generate_series(1, 1000000) AS i GROUP BY bloom_
 -- It has nothing to do with the positions in a filter: the keys of one shard
 -- fill their filter as any keys do, and its rate is what was asked.
 SELECT abs((f).keys - n) < 1000 AS estimate, (f).fill BETWEEN 0.49 AND 0.51 AS half_full
-FROM (SELECT count(*) AS n, bloom_info(bloom_agg(i, bloom_shape(7 * 144270, 7))) AS f
+FROM (SELECT count(*) AS n, bloom_info(bloom_agg(i, bloom_empty_shaped(7 * 144270, 7))) AS f
 	  FROM generate_series(1, 1000000) AS i WHERE bloom_shard(i, 10) = 3) AS s;
 
 -- No shard is sized too small by chance, and none much too large.

@@ -25,7 +25,7 @@ CREATE TABLE stored (storage text, e bloom, x bloom, m bloom);
 ALTER TABLE stored ALTER e SET STORAGE extended, ALTER m SET STORAGE main;
 -- 80 kB with few bits set, which compress well
 INSERT INTO stored SELECT 'sparse', f, f, f
-FROM (SELECT bloom_agg(i, bloom_shape(640000, 3)) & bloom_agg(CASE WHEN i < 100 THEN i ELSE -i END, bloom_shape(640000, 3)) AS f
+FROM (SELECT bloom_agg(i, bloom_empty_shaped(640000, 3)) & bloom_agg(CASE WHEN i < 100 THEN i ELSE -i END, bloom_empty_shaped(640000, 3)) AS f
 	  FROM generate_series(1, 10000) AS i) AS s;
 INSERT INTO stored SELECT 'dense', f, f, f
 FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 5000) AS i) AS s;
@@ -134,7 +134,7 @@ ALTER TABLE parted ALTER filler SET STORAGE plain;
 INSERT INTO parted
 SELECT row_number() OVER (), bloom_add_all(e, keys), bloom_add_all(e, rows), counting_bloom_add_all(counting_bloom_empty(n * 1200 + d, 0.01), keys), repeat('x', 2000)
 FROM generate_series(1, 11) AS n, generate_series(-7, 7) AS d,
-	 LATERAL (SELECT bloom_shape(greatest((1996 * n - 44 + d * 8) * 8, 64), 7) AS e,
+	 LATERAL (SELECT bloom_empty_shaped(greatest((1996 * n - 44 + d * 8) * 8, 64), 7) AS e,
 					 array_agg(d * 1000000 + i) AS keys, array_agg(ROW(d * 1000000 + i, 'x'::text)) AS rows
 			  FROM generate_series(1, n * 1100) AS i) AS k;
 SELECT count(*) > 128 AS many, count(*) FILTER (WHERE pg_column_size(f) < 2000) > 0 AS of_one_part FROM parted;

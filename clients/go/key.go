@@ -36,7 +36,7 @@ var typeNames = map[uint32]string{
 	1082: "date", 1114: "timestamp", 1184: "timestamptz", 1700: "numeric", 790: "money",
 	18: `"char"`, 1083: "time", 1266: "timetz", 1186: "interval", 829: "macaddr",
 	774: "macaddr8", 869: "inet", 1562: "varbit", 26: "oid", 28: "xid", 29: "cid",
-	5069: "xid8", 3220: "pg_lsn", 27: "tid", 1033: "aclitem", 3802: "jsonb",
+	5069: "xid8", 3220: "pg_lsn", 27: "tid", 3802: "jsonb",
 }
 
 // String is the name of the type, as in SQL, such as bigint or int8[].

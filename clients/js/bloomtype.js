@@ -420,7 +420,7 @@ const TYPES = [
 /** The name of the key types without an encoder here. */
 const OTHER_TYPES = {
   18: '"char"', 26: 'oid', 27: 'tid', 28: 'xid', 29: 'cid', 774: 'macaddr8', 790: 'money', 829: 'macaddr', 869: 'inet',
-  1033: 'aclitem', 1083: 'time without time zone', 1186: 'interval', 1266: 'time with time zone', 1562: 'bit varying',
+  1083: 'time without time zone', 1186: 'interval', 1266: 'time with time zone', 1562: 'bit varying',
   1700: 'numeric', 3220: 'pg_lsn', 3802: 'jsonb', 5069: 'xid8',
 }
 

@@ -79,7 +79,7 @@ for (const v of vectors.filters) {
   check(v.keys.every((k) => filter.has(keyOf(k))) && v.others.every((k) => filter.has(keyOf(k)) === k.contains),
     `tested: ${v.keys.length} keys and ${v.others.length} others`)
   if (v.sql === null || v.keys.length === 0) continue
-  if (v.sql.includes('bloom_shape')) continue       // has no capacity of its own
+  if (v.sql.includes('bloom_empty_shaped')) continue       // has no capacity of its own
   const builder = BloomFilter.builder({ capacity: Number(v.capacity), fpProb: v.fp_prob, seed: BigInt(v.seed), keyType: v.keys[0].type })
   builder.addAll(v.keys.map(keyOf)).addAll(v.keys.map(keyOf))
   check(hex(builder.toBytes()) === v.bytes, 'made', hex(builder.toBytes()), v.bytes)

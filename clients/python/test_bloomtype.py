@@ -113,7 +113,7 @@ def golden_filters() -> None:
         check(all((key in filter) == contains for key, contains in tests)
               and filter.missing(k for k, _ in tests) == [k for k, contains in tests if not contains],
               f"tested: {len(tests)} keys")  # fmt: skip
-        if v["sql"] and "bloom_shape" not in v["sql"] and v["bits"] and len(tests) >= len(v["keys"]):
+        if v["sql"] and "bloom_empty_shaped" not in v["sql"] and v["bits"] and len(tests) >= len(v["keys"]):
             made = Filter(int(v["capacity"]), v["fp_prob"], int(v["seed"]))
             one_by_one = Filter(int(v["capacity"]), v["fp_prob"], int(v["seed"]))
             made.update([key_of(k) for k in v["keys"]] * 2)
@@ -262,7 +262,7 @@ def against_server() -> None:
     table = page[page.index("### Scalars") : page.index("### Values made of others")]
     numbers = {int(n) for cell in re.findall(r"\| ([0-9, ]+) \|$", table, re.M) for n in cell.split(",")}
     tested = {canonical(key)[0].number for _, cases in KEYS for _, key in cases}
-    check(numbers - tested == {1033}, "all scalar key types but aclitem are tested", numbers - tested)
+    check(not numbers - tested, "all scalar key types are tested", numbers - tested)
 
     different = [
         p for p in (i / 1000 for i in range(1, 1000))
@@ -280,7 +280,7 @@ def against_server() -> None:
             check(bytes(left.fit(rate)) == query("SELECT bloom_fit(%s::bytea::bloom, %s)::bytea", bytes(left), rate),
                   f"fit of {keys} keys in a filter of {others} to {rate}")  # fmt: skip
         rate, estimate = left.fp_prob_now(), left.cardinality()
-        cursor.execute("SELECT bloom_fp_prob(f), bloom_cardinality(f) FROM (SELECT %s::bytea::bloom AS f) AS s", (bytes(left),))
+        cursor.execute("SELECT bloom_fp_prob_now(f), bloom_cardinality(f) FROM (SELECT %s::bytea::bloom AS f) AS s", (bytes(left),))
         server = cursor.fetchone()
         check(math.isclose(server[0], rate, rel_tol=1e-9) and abs(server[1] - estimate) <= 1, "rate and estimate", server, rate)
 

@@ -20,7 +20,7 @@
 #include "key/key_type.h"
 #include "compat.h"
 
-/* What bloom_empty and bloom_shape take: a filter without its content */
+/* What bloom_empty and bloom_empty_shaped take: a filter without its content */
 typedef struct BloomShape
 {
 	uint64		bits;

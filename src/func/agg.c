@@ -3,24 +3,25 @@
  * func/agg.c
  *		The aggregates' transition, combine and final functions.
  *
- * bloom_agg exists once for each of the common key types, with a flat state
- * of type bloom and a combine function, and once for anyelement, with a state
- * of type internal and no combine function.  Distributed engines aggregate in
- * parts only what is of the first kind, and call it without an expression
- * tree and without anything kept between the rows; so those functions know
- * the key type themselves.
- *
- * Each has three forms, distinguished by their number of arguments:
+ * bloom_agg has four forms.  Three are distinguished by their number of
+ * arguments:
  *
  *		(state, key)						size the filter at the end
  *		(state, key, fp_prob)				size the filter at the end
  *		(state, key, capacity, fp_prob)		a given shape
  *
- * and a fourth of another name, (state, key, filter), that starts with a copy
- * of a filter.  All arguments but the key are read on the first row only.
+ * and a fourth of another name, (state, key, filter), starts with a copy of a
+ * filter.  All arguments but the key are read on the first row only.
  *
- * The aggregates of counting filters have the third form, and the same states
- * (filter/state.c).
+ * Each form exists for anyelement, with a state of type internal and no
+ * combine function.  The first and the third, and that of counting filters,
+ * which is like the third, exist for each of the common key types as well, with
+ * a flat state of type bloom and a combine function.  Distributed engines
+ * aggregate in parts only what is of this kind, and call it without an
+ * expression tree and without anything kept between the rows; so those
+ * functions know the key type themselves.
+ *
+ * The states are the same in all of them (filter/state.c).
  *
  * None of them is strict.  A group whose keys are all null still has a shape.
  *
@@ -325,7 +326,6 @@ extern int	bloom_no_such_symbol
 
 #define TRANSITION_FUNCTIONS(name, type, hash_arg) \
 TRANSITION_FUNCTION(_bloom_agg_trans_##name, FirstState, WhenFull(), type, hash_arg); \
-TRANSITION_FUNCTION(_bloom_agg_into_trans_##name, FirstStateInto, BLOOM_TURN_INTO_BITS, type, hash_arg); \
 TRANSITION_FUNCTION(_counting_bloom_agg_trans_##name, FirstCountingState, BLOOM_TURN_INTO_BITS, type, hash_arg)
 
 TRANSITION_FUNCTIONS(int2, INT2OID, HashInt2);
@@ -391,23 +391,6 @@ Datum
 _counting_bloom_agg_trans_any(PG_FUNCTION_ARGS)
 {
 	return TransitionAny(fcinfo, FirstCountingState, BLOOM_TURN_INTO_BITS);
-}
-
-/*
- * _counting_bloom_agg_unsized
- *		A call without a capacity, which counters need.
- */
-PG_FUNCTION_INFO_V1(_counting_bloom_agg_unsized);
-Datum
-_counting_bloom_agg_unsized(PG_FUNCTION_ARGS)
-{
-	(void) fcinfo;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("counting_bloom_agg needs a capacity"),
-			 errdetail("Only bloom_agg can size its filter by the keys."),
-			 errhint("Use counting_bloom_agg(key, capacity, fp_prob), such as counting_bloom_agg(key, 1e6, 0.01).")));
-	return (Datum) 0;
 }
 
 /* ----------------------------------------------------------------

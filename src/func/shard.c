@@ -16,7 +16,9 @@
  *
  * Numbers that are equal have to be in one shard, since a filter finds an
  * integer by a numeric that is equal to it.  So a whole number that bigint can
- * hold is hashed as a bigint, whatever its type.
+ * hold is hashed as a bigint, whatever its type.  That ends at 2^53 for floats:
+ * from there on, one float8 is equal to several bigints (SQL compares the two as
+ * float8), and its shard is that of one of them.  For float4, it ends at 2^24.
  *
  * How many keys a shard gets
  * --------------------------

@@ -96,7 +96,6 @@ static const ScalarType scalars[] = {
 	{TIDOID, TIDOID, BLOOM_KEY_TID, "tid"},
 	{PG_LSNOID, PG_LSNOID, BLOOM_KEY_INT8, "pg_lsn"},
 	{CHAROID, CHAROID, BLOOM_KEY_1BYTE, "\"char\""},
-	{ACLITEMOID, ACLITEMOID, BLOOM_KEY_ACLITEM, "aclitem"},
 };
 
 /* NULL if the type is none of them. */
@@ -402,6 +401,27 @@ NoHashFunction(Oid type)
 }
 
 /*
+ * Refuse types that the server can hash, and whose hash would mean nothing: an
+ * aclitem is made of OIDs of roles, which are others in each cluster; and a
+ * pseudo-type has no values of its own.
+ */
+static void
+CheckHasMeaning(Oid type)
+{
+	bool		is_pseudo = get_typtype(type) == TYPTYPE_PSEUDO;
+
+	if (is_pseudo || type == ACLITEMOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot use a value of type %s as a key",
+						format_type_be(type)),
+				 is_pseudo ?
+				 errdetail("A pseudo-type has no values of its own.") :
+				 errdetail("It contains the OIDs of roles, which mean nothing in another database cluster."),
+				 errhint("Cast the key to text.")));
+}
+
+/*
  * A type without canonical bytes of its own: it has those of a built-in type
  * whose operator class it uses, or else the result of its hash function.
  */
@@ -410,6 +430,7 @@ InitByOperatorClass(BloomHasher *hasher)
 {
 	const ScalarType *scalar;
 
+	CheckHasMeaning(hasher->base);
 	hasher->typentry = lookup_type_cache(hasher->base,
 										 TYPECACHE_HASH_OPFAMILY |
 										 TYPECACHE_BTREE_OPFAMILY |

@@ -25,8 +25,6 @@
  *		text, varchar, name, char(n)	in UTF-8; char(n) without trailing
  *								blanks
  *		enum					its label, in UTF-8
- *		aclitem					4 bytes each: grantee, grantor, privileges,
- *								grant options
  *		any other type			8 bytes, the result of its hash function
  *
  * Numbers are little-endian.
@@ -43,7 +41,6 @@
 #include "catalog/pg_enum.h"
 #include "mb/pg_wchar.h"
 #include "storage/itemptr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/inet.h"
@@ -238,16 +235,6 @@ PutInet(char *out, Datum key)
 	return 2 + size;
 }
 
-static Size
-PutAclItem(char *out, const AclItem *item)
-{
-	BloomPut32(out, item->ai_grantee);
-	BloomPut32(out + 4, item->ai_grantor);
-	BloomPut32(out + 8, (uint32) ACLITEM_GET_PRIVS(*item));
-	BloomPut32(out + 12, (uint32) ACLITEM_GET_GOPTIONS(*item));
-	return 16;
-}
-
 /* Write those of a fixed length; returns the length. */
 static Size
 PutFixed(const BloomHasher *hasher, Datum key, char *out)
@@ -287,8 +274,6 @@ PutFixed(const BloomHasher *hasher, Datum key, char *out)
 			}
 		case BLOOM_KEY_INET:
 			return PutInet(out, key);
-		case BLOOM_KEY_ACLITEM:
-			return PutAclItem(out, (AclItem *) DatumGetPointer(key));
 		case BLOOM_KEY_COLLATED:
 			BloomPut64(out, HashCollated(hasher, key));
 			return 8;

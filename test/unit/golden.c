@@ -1069,17 +1069,17 @@ filter_rows(void)
 	keys[0] = text_key("bloom");
 	keys[1] = text_key("");
 	keys[2] = text_key("filter");
-	filter_row("bloom_add_all(bloom_shape(192, 3, -7), '{bloom,\"\",filter}'::text[])",
+	filter_row("bloom_add_all(bloom_empty_shaped(192, 3, -7), '{bloom,\"\",filter}'::text[])",
 			   explicit_shape(TEXTOID, 3, 3, -7, 44), keys, 3, strangers, 3);
 	keys[0] = make_key("bool", "true", TAG(1));
 	others[0] = make_key("bool", "false", TAG(0));
-	filter_row("bloom_add(bloom_shape(64, 1), true)",
+	filter_row("bloom_add(bloom_empty_shaped(64, 1), true)",
 			   explicit_shape(BOOLOID, 1, 1, 0, 44), keys, 1, others, 1);
 	keys[0] = make_key("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
 					   of_hex("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"));
 	others[0] = make_key("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12",
 						 of_hex("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"));
-	filter_row("bloom_add(bloom_shape(64, 64), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)",
+	filter_row("bloom_add(bloom_empty_shaped(64, 64), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)",
 			   explicit_shape(UUIDOID, 1, 64, 0, 1), keys, 1, others, 1);
 
 	/* key types with a name */

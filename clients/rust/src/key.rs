@@ -58,7 +58,6 @@ impl fmt::Display for KeyType {
             790 => "money",
             829 => "macaddr",
             869 => "inet",
-            1033 => "aclitem",
             1082 => "date",
             1083 => "time",
             1114 => "timestamp",

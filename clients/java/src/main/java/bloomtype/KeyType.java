@@ -30,7 +30,7 @@ public record KeyType(long number, String name) {
             Map.entry(27L, "tid"), Map.entry(28L, "xid"), Map.entry(29L, "cid"),
             Map.entry(701L, "double precision"), Map.entry(774L, "macaddr8"),
             Map.entry(790L, "money"), Map.entry(829L, "macaddr"), Map.entry(869L, "inet"),
-            Map.entry(1033L, "aclitem"), Map.entry(1082L, "date"), Map.entry(1083L, "time"),
+            Map.entry(1082L, "date"), Map.entry(1083L, "time"),
             Map.entry(1114L, "timestamp"), Map.entry(1184L, "timestamptz"),
             Map.entry(1186L, "interval"), Map.entry(1266L, "timetz"), Map.entry(1562L, "varbit"),
             Map.entry(1700L, "numeric"), Map.entry(2950L, "uuid"), Map.entry(3220L, "pg_lsn"),
