@@ -31,8 +31,10 @@ END
 $$;
 
 -- fail, all of these
+\set VERBOSITY sqlstate
 SELECT bloom_set_create('s', 1000);
 SELECT bloom_set_create('s');
+\set VERBOSITY default
 SELECT bloom_set_create('s', NULL);
 SELECT bloom_set_create('s', '');
 -- the words of a syntax error differ between versions

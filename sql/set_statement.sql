@@ -110,6 +110,32 @@ FROM generate_series(31, 70) AS i;
 ROLLBACK;
 SELECT bloom_set_contains_any('one', ARRAY(SELECT generate_series(31, 70))) AS rolled_back;
 
+-- What the expressions of a function keep between its commands is not used any
+-- more after an add, also if that has overwritten a row
+SELECT bloom_set_create('kept', 'bigint', 100, 0.001, grow => false, seed => 1);
+DO $$
+DECLARE
+	key bigint;
+	early int := 0;
+	denied int := 0;
+	missing bigint[];
+BEGIN
+	FOR i IN 1 .. 60 LOOP
+		key := i;
+		IF bloom_set_contains('kept', key) THEN early := early + 1; END IF;
+		PERFORM bloom_set_add('kept', key);
+		IF NOT bloom_set_contains('kept', key) THEN denied := denied + 1; END IF;
+	END LOOP;
+	FOR i IN 61 .. 70 LOOP
+		missing := bloom_set_add_all('kept', ARRAY[i, i + 10]::bigint[]);
+		missing := bloom_set_missing('kept', missing);
+		denied := denied + cardinality(missing);
+	END LOOP;
+	RAISE INFO 'early %, denied %', early, denied;
+END
+$$;
+DROP TABLE kept;
+
 -- The same with arrays of keys, which find place in a lane that an earlier add has
 -- made for many
 SELECT bloom_set_create('long', 'bigint', 500, 0.001, grow => false, seed => 1);

@@ -865,6 +865,8 @@ Overwrite(StoredSetTable *table, const StoredSetPlace *place, bool holds_all)
 	{
 		tuple->t_self = place->tid;
 		BloomOverwriteTuple(table->rel, tuple);
+		/* a write: the next command sees another state (set/test.c) */
+		(void) GetCurrentCommandId(true);
 	}
 	heap_freetuple(tuple);
 	return fits;

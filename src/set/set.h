@@ -136,6 +136,8 @@
  * can see a key that was added after it, and no other difference.  A merge, which
  * takes hashes out of a lane, writes a new version: that cursor does not see the
  * filter to which they went.
+ * To overwrite is a write of the command like any other, so that what an
+ * expression keeps from one command is not used in the next (set/test.c).
  *
  * Growth
  * ------
