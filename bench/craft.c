@@ -4,7 +4,7 @@
  *		Keys that an attacker would choose, who knows the seed of a set.
  *
  * craft N prints N keys of type bigint whose places in a set of seed 0
- * (set/keys.c) are 1, 2, ..., N: so near to each other that all are in the same
+ * (set/set.h) are 1, 2, ..., N: so near to each other that all are in the same
  * shard of every generation.  XXH3 of 8 bytes, like every good mixer, can be
  * run backward.
  *
