@@ -70,33 +70,6 @@ SQL
 	ok( $text =~ /(?<!\w)(?:\Q$name\E(?!\w)|$pattern)/, "$name is documented");
 }
 
-# What a reader wants first stands in the first lines of README, or behind a
-# link there, under a heading that is there.
-my @readme = split /^/, slurp_file('README.md');
-my $first = join '', @readme[ 0 .. 59 ];
-my %headings = map { (lc =~ s/[^\w ]//gr =~ s/ /-/gr) => 1 } map { /^#+ (.*)/ } @readme;
-
-like($first, qr/definitely not.*probably yes/, 'README begins with what a filter is');
-foreach my $want (
-	[ 'what a filter is', qr/how-a-filter/, qr/array of bits/ ],
-	[ 'drop repeated rows', qr/drop-repeated/, qr/bloom_seen\(id\) OVER \(\)/ ],
-	[ 'several ingest workers', qr/several-workers/, qr/bloom_set_add_all\(/ ],
-	[ 'size for n keys', qr/sizes/, qr/bloom_params\(capacity/ ],
-	[ 'when not to use it', qr/better/, qr/unique index with/ ],
-	[ 'upgrade', qr{docs/upgrading\.md}, qr/ALTER EXTENSION bloomtype UPDATE/ ])
-{
-	my ($text, $link, $content) = @$want;
-	my ($target) = $first =~ /^\|[^|\n]*\Q$text\E[^|\n]*\|[^|\n]*\((?:#)?([^)]*$link[^)]*)\)/m;
-
-	ok(defined $target, "README: a link for \"$text\"") or next;
-	my $section =
-	    $target =~ /\.md$/ ? slurp_file($target)
-	  : $headings{$target} ? (grep { /^## (.*)/ && (lc($1) =~ s/[^\w ]//gr =~ s/ /-/gr) eq $target }
-		  split /^(?=## )/m, join '', @readme)[0]
-	  : '';
-	like($section, $content, "README: what is behind \"$text\"");
-}
-
 # The reference: an entry is a section that begins with signatures.
 my (@entries, @signatures);
 
