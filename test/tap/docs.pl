@@ -7,6 +7,8 @@
 use strict;
 use warnings;
 
+use File::Temp;
+
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -17,32 +19,80 @@ my $node = PostgreSQL::Test::Cluster->new('docs');
 $node->init;
 $node->start;
 
+# a function for run_examples
+sub psql_of_node
+{
+	my ($script) = @_;
+	my $printed;
+
+	$node->safe_psql('postgres', 'CREATE DATABASE doc_examples');
+	IPC::Run::run(
+		[
+			'psql', '-Xq', '-v', 'host=' . $node->host,
+			'-v', 'port=' . $node->port, '-d',
+			$node->connstr('doc_examples')
+		],
+		'<', \$script, '>&', \$printed);
+	$node->safe_psql('postgres', 'DROP DATABASE doc_examples WITH (FORCE)');
+	return $printed;
+}
+
+# Where each recipe runs alone, one that needs another's table and does not say so
+# is wrong.
+{
+	my $page = File::Temp->new;
+	print $page <<'MARKDOWN';
+Each recipe runs alone.
+```sql
+CREATE TABLE common AS SELECT 1 AS n;
+```
+## A table
+```sql
+CREATE TABLE t AS SELECT n + 1 AS n FROM common;
+```
+## It says so
+Goes on with [A table](#a-table).
+```sql
+UPDATE t SET n = n + 1 RETURNING n;
+```
+```text
+ n
+---
+ 3
+```
+## It does not say so
+```sql
+SELECT n FROM t;
+```
+## The other has changed nothing
+Goes on with [It says so](#it-says-so).
+```sql
+SELECT n FROM t;
+```
+```text
+ n
+---
+ 3
+```
+MARKDOWN
+	close $page;
+	my $doc = read_examples("$page");
+
+	run_examples($doc, \&psql_of_node);
+	is( join(' ', map { is_right($_) ? 'right' : 'wrong' } @{ $doc->{examples} }),
+		'right right right wrong right',
+		'sections that run alone');
+}
+
 my $text = '';
 
 foreach my $file ('README.md', sort glob 'docs/*.md')
 {
 	my $doc = read_examples($file);
-	(my $database = lc $file) =~ s/\W/_/g;
 
 	$text .= join '', @{ $doc->{lines} };
 	note "$file: $doc->{skipped} blocks are shown only" if $doc->{skipped};
-	next unless @{ $doc->{examples} };
-	run_examples(
-		$doc,
-		sub {
-			my ($script) = @_;
-			my $printed;
-
-			$node->safe_psql('postgres', "CREATE DATABASE $database");
-			IPC::Run::run(
-				[
-					'psql', '-Xq', '-v', 'host=' . $node->host,
-					'-v', 'port=' . $node->port, '-d',
-					$node->connstr($database)
-				],
-				'<', \$script, '>&', \$printed);
-			return $printed;
-		});
+	run_examples($doc, \&psql_of_node);
 	foreach my $example (@{ $doc->{examples} })
 	{
 		ok(is_right($example), title($doc, $example))
