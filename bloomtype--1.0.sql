@@ -106,9 +106,7 @@ COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with
 --							MEMBERSHIP
 --
 -- The tests cost as much as a hundred simple comparisons: so the planner
--- makes those first.
--- Of a filter that is a column, nothing is known: a tenth of the rows pass,
--- which is what positionjoinsel always returns.
+-- makes those first.  How many rows pass is estimated in func/selfuncs.c.
 -- ----------------------------------------------------------------
 
 CREATE FUNCTION _bloom_sel(internal, oid, internal, int) RETURNS float8
