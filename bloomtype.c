@@ -64,7 +64,7 @@
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
-PG_MODULE_MAGIC_EXT(.name = "bloomtype",.version = "1.0.0-rc1");
+PG_MODULE_MAGIC_EXT(.name = "bloomtype",.version = "1.0.0-rc2");
 #else
 PG_MODULE_MAGIC;
 #endif
