@@ -321,6 +321,16 @@ copy_checkout() {
             tar --exclude-vcs -cf - .
         fi
     ) | tar -C "$work/src" --no-same-owner -xf -
+    copy_tags
+}
+
+# copy_tags: the tags of releases, with what they have, for test/tap/release.pl.
+copy_tags() {
+    local git=(git -c safe.directory='*')
+    if [ -n "$("${git[@]}" -C "$top" tag -l 'v*' 2>/dev/null)" ]; then
+        "${git[@]}" -C "$work/src" init -q
+        "${git[@]}" -C "$work/src" fetch -q --depth 1 "$top" 'refs/tags/v*:refs/tags/v*'
+    fi
 }
 
 # copy_postgres: repeat the installation below $work/pg; see the top of this file.

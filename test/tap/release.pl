@@ -1,56 +1,266 @@
 #
-# What says the version of the release agrees; the pages' links lead somewhere;
-# a build outside of a read-only source tree works.
+# What says the version of the release, the address and the maintainer agrees, also
+# after scripts/release has set them; META.json is what PGXN wants; the pages' links
+# lead somewhere; the script of a released version is as it was; a build outside of
+# a read-only source tree works.
 #
 use strict;
 use warnings;
 
 use Cwd;
 use File::Basename;
+use File::Find;
 use File::Temp;
+use IPC::Run;
+use JSON::PP;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my ($version) = slurp_file('META.json') =~ /"version": "([^"]+)"/;
-(my $debian = $version) =~ s/-/~/;
-(my $python = $version) =~ s/-//;
+my $top = getcwd();
 
-like($version, qr/^\d+\.\d+\.\d+(-rc\d+)?$/, 'META.json has a version');
-my @provided = slurp_file('META.json') =~ /"version": "([^"]+)"/g;
-is($provided[1], $version, 'META.json provides it');
-my ($changelog) = slurp_file('CHANGELOG.md') =~ /^## (\S+)/m;
-is($changelog, $version, 'CHANGELOG.md begins with it');
-my ($package) = slurp_file('debian/changelog') =~ /^bloomtype \((\S+)-\d+\)/;
-is($package, $debian, 'debian/changelog begins with it');
-my ($module) = slurp_file('bloomtype.c') =~ /\.version = "([^"]+)"/;
-is($module, $version, 'the module says it');
-foreach my $file ('clients/python/pyproject.toml', 'clients/python/bloomtype.py')
+# copy_of_tree: a folder with what is here, but for what a build or a test made.
+sub copy_of_tree
 {
-	my ($found) = slurp_file($file) =~ /^(?:__version__|version) = "([^"]+)"/m;
-	is($found, $python, "$file has it");
-}
-foreach my $file ('clients/rust/Cargo.toml', 'clients/java/pom.xml')
-{
-	my ($found) = slurp_file($file) =~ /^(?:version = "|  <version>)([^"<]+)/m;
-	is($found, $version, "$file has it");
-}
-my ($extension) = slurp_file('bloomtype.control') =~ /default_version = '([^']+)'/;
-ok($version =~ /^\Q$extension\E\./, 'the version of the extension belongs to it');
-ok(-e "bloomtype--$extension.sql", 'its script is there');
+	my $folder = File::Temp->newdir();
+	my $exclude = join ' ', map { "--exclude='$_'" } '.git', '*.o', '*.so', '*.bc', 'tmp_check', 'results';
 
-# The owner of the project fills in one address: docs/packaging.md.
-my ($home) = slurp_file('META.json') =~ /"homepage": "([^"]+)"/;
-foreach my $file ('META.json', 'debian/control', 'debian/control.in', 'debian/watch')
-{
-	my @others = grep { $_ !~ /^\Q$home\E(\.git|\/issues|\/tags)?$/ } slurp_file($file) =~ m{(https?://[^"\s]+)}g;
-	is("@others", '', "$file has the address of META.json, and no other");
+	system_or_bail('sh', '-c', "tar -cf - $exclude . | tar -C $folder -xf -");
+	return $folder;
 }
-(my $path = $home) =~ s{^https://}{};
-foreach my $file ('clients/go/go.mod', 'clients/go/README.md', 'clients/rust/Cargo.toml', 'clients/java/pom.xml')
+
+# first FILE, PATTERN: what the group of the pattern finds there, or why not.
+sub first
 {
-	like(slurp_file($file), qr{\b\Q$path\E\b}, "$file has the address, too");
+	my ($file, $pattern) = @_;
+
+	return slurp_file($file) =~ $pattern ? $1 : "nothing";
 }
-unlike($home, qr/example\.org/, 'a release has an address') if $version !~ /-rc/;
+
+# disagreements FOLDER: each place that does not say what META.json says, and what a
+# version without -rc must not have.  Returns a line for each.
+sub disagreements
+{
+	my ($folder) = @_;
+	my $meta = JSON::PP->new->decode(slurp_file("$folder/META.json"));
+	my ($version, $maintainer, $home) = ($meta->{version}, $meta->{maintainer}, $meta->{resources}{homepage});
+	my @found;
+	my $compare = sub {
+		my ($file, $what, $pattern, $expected) = @_;
+		my $is = first("$folder/$file", $pattern);
+
+		push @found, "$file: $what is $is, not $expected" if $is ne $expected;
+	};
+
+	(my $debian = $version) =~ s/-/~/;
+	(my $python = $version) =~ s/-//;
+	my $in_changelog = $version =~ /-rc/ ? "$version (unreleased)" : $version;
+	push @found, "META.json: the version is $version" unless $version =~ /^\d+\.\d+\.\d+(-rc\d+)?$/;
+	push @found, "META.json provides $_->{version}" foreach grep { $_->{version} ne $version } values %{ $meta->{provides} };
+	$compare->('META.json', 'the status', qr/"release_status": "(.*)"/, $version =~ /-rc/ ? 'testing' : 'stable');
+	$compare->('CHANGELOG.md', 'the first section', qr/^## (\S+(?: \(unreleased\))?)/m, $in_changelog);
+	$compare->('debian/changelog', 'the version', qr/^bloomtype \((\S+)-\d+\)/, $debian);
+	$compare->('bloomtype.c', 'the version', qr/\.version = "([^"]+)"/, $version);
+	$compare->('clients/python/pyproject.toml', 'the version', qr/^version = "([^"]+)"/m, $python);
+	$compare->('clients/python/bloomtype.py', 'the version', qr/^__version__ = "([^"]+)"/m, $python);
+	$compare->('clients/rust/Cargo.toml', 'the version', qr/^version = "([^"]+)"/m, $version);
+	$compare->('clients/rust/Cargo.lock', 'the version', qr/^name = "bloomtype"\nversion = "([^"]+)"/m, $version);
+	$compare->('clients/java/pom.xml', 'the version', qr{^  <version>([^<]+)}m, $version);
+	$compare->('clients/js/package.json', 'the version', qr/^  "version": "([^"]+)"/m, $version);
+	(my $objects = $version) =~ s/\.\d+(-rc\d+)?$//;
+	$compare->('bloomtype.control', 'the version of the SQL objects', qr/default_version = '([^']+)'/, $objects);
+	push @found, "bloomtype--$objects.sql is missing" unless -e "$folder/bloomtype--$objects.sql";
+
+	# a maintainer without an address has one of this machine in debian/
+	my $in_debian = $maintainer =~ /</ ? $maintainer : ucfirst($maintainer) . ' <bloomtype@localhost>';
+	$compare->($_, 'the maintainer', qr/^Maintainer: (.*)/m, $in_debian) foreach 'debian/control', 'debian/control.in';
+	$compare->('debian/changelog', 'the maintainer', qr/^ -- (.*>)  /m, $in_debian);
+
+	foreach my $file ('META.json', 'debian/control', 'debian/control.in', 'debian/watch')
+	{
+		my @others = grep { $_ !~ /^\Q$home\E(\.git|\/issues|\/tags)?$/ } slurp_file("$folder/$file") =~ m{(https?://[^"\s]+)}g;
+		push @found, "$file: the address is $_, not $home" foreach @others;
+	}
+	(my $path = $home) =~ s{^https://}{};
+	foreach my $file ('clients/go/go.mod', 'clients/go/README.md', 'clients/rust/Cargo.toml', 'clients/java/pom.xml', 'test/drivers/drivers.go')
+	{
+		push @found, "$file has another address" if slurp_file("$folder/$file") !~ m{\b\Q$path\E\b};
+	}
+
+	if ($version !~ /-rc/)
+	{
+		my $placeholder = qr{example\.org/OWNER|>org\.example<|\@localhost|placeholder, until the project};
+
+		push @found, "META.json: $maintainer has no address" if $maintainer !~ /<.+>/;
+		find(
+			{
+				no_chdir => 1,
+				wanted => sub {
+					push @found, "$_ has a placeholder" if -f && -T && slurp_file($_) =~ $placeholder;
+				}
+			},
+			map { "$folder/$_" } qw(README.md CONTRIBUTING.md CHANGELOG.md META.json docs debian clients test/drivers));
+	}
+	return sort map { s/^\Q$folder\E\///r } @found;
+}
+
+is(join("\n", disagreements($top)), '', 'version, address and maintainer are the same everywhere');
+
+# release FOLDER, OPTION...: run the scripts/release of that folder; its status and output.
+sub release
+{
+	my ($folder, @options) = @_;
+	my ($output, $errors);
+
+	my $ok = IPC::Run::run([ "$folder/scripts/release", @options ], '>', \$output, '2>', \$errors);
+	return ($ok, $output . $errors);
+}
+
+# differences FOLDER, FOLDER: the lines of diff -r that name a file or show a line.
+sub differences
+{
+	my ($from, $to) = @_;
+
+	return grep { /^[-+\@O]/ && !/^(---|\+\+\+) / } `diff -r -U0 $from $to`;
+}
+
+my @address = ('--address', 'https://code.example.net/Some-One/bloomtype');
+my @maintainer = ('--maintainer', "Zo\xc3\xab O'Neil <zoe\@mail.example.net>");
+my $released = copy_of_tree();
+my ($ok, $output) = release($released, '--version', '1.0.0');
+ok($ok, 'scripts/release sets a final version') or diag($output);
+like(join("\n", disagreements($released)), qr/^META.json: .* has no address$/m, '... without a maintainer, the test fails');
+like(join("\n", disagreements($released)), qr/^META.json has a placeholder$/m, '... and without an address');
+($ok, $output) = release($released, @address);
+is(join("\n", disagreements($released)), join("\n", 'META.json: the bloomtype authors has no address',
+		map { "$_ has a placeholder" } 'debian/changelog', 'debian/control', 'debian/control.in'),
+	'... with it, the maintainer is still missing');
+($ok, $output) = release($released, @maintainer);
+ok($ok, '... and the maintainer') or diag($output);
+is(join("\n", disagreements($released)), '', 'then all places agree');
+my $version_before = JSON::PP->new->decode(slurp_file('META.json'))->{version};
+is(join('', `grep -rlIE 'example[.]org/OWNER|org[.]example<|$version_before' $released`), '', 'nothing else has what was there before');
+
+# In each place, one line for another, and nothing else but comments that go.
+my $value = qr{1\.0\.0|code\.example\.net/Some-One/bloomtype|<groupId>net\.example\.code\.some-one<|Zo\xc3\xab O'Neil <zoe\@mail\.example\.net>|"release_status": "stable"};
+my @changes = differences($top, $released);
+is(join('', grep { /^\+/ && $_ !~ $value } @changes), '', 'each changed line has one of the values');
+is(join('', grep { /^Only/ && !/: (\.git|.*\.(o|so|bc)|tmp_check|results)$/ } @changes), '', 'no file is new or gone');
+my $lost = grep { /^-/ } @changes;
+$lost -= grep { /^\+/ } @changes;
+$lost -= grep { m{^-\s*(?://|\#|<!--) .*placeholder, until the project has an address} } @changes;
+is($lost, 0, 'no line is lost but a comment about the placeholder');
+
+# the same values by another way
+my $other = copy_of_tree();
+release($other, '--version', '1.0.7-rc12', '--address', 'https://github.com/' . 'x/bloomtype', '--maintainer', 'x <y@z.net>');
+is(join("\n", disagreements($other)), '', 'another version, address and maintainer agree');
+($ok, $output) = release($other, @address, @maintainer, '--version', '1.0.0');
+is(join('', grep { !m{^[-+] -- } && !/^\@\@/ } differences($released, $other)), '', 'what was set before makes no difference');
+($ok, $output) = release($other, @address, @maintainer, '--version', '1.0.0');
+ok($ok && $output =~ /^Every file has these values already\.$/m, 'the same again changes nothing');
+
+# a version after one that was released
+($ok, $output) = release($other, '--version', '1.0.1');
+ok(!$ok && $output =~ /was released/, 'the section of a released version is not taken for the next one');
+my $section = slurp_file("$other/CHANGELOG.md");
+$section =~ s/^## /## 1.0.1 (unreleased)\n\n- Something.\n\n## /m;
+unlink "$other/CHANGELOG.md";
+append_to_file("$other/CHANGELOG.md", $section);
+($ok, $output) = release($other, '--version', '1.0.1');
+is(join("\n", disagreements($other)), '', 'the next version has sections of its own');
+like(slurp_file("$other/debian/changelog"), qr/^bloomtype \(1\.0\.1-1\).*^bloomtype \(1\.0\.0-1\)/ms, '... and leaves the one before it');
+
+# wrong input
+my $untouched = copy_of_tree();
+foreach my $wrong (
+	[ '--address', 'http://code.example.net/x/bloomtype' ],
+	[ '--address', 'https://code.example.net/x/bloomtype.git' ],
+	[ '--address', 'https://code.example.net/bloomtype' ],
+	[ '--address', "https://code.example.net/x';/bloomtype" ],
+	[ '--maintainer', 'Zoe' ],
+	[ '--maintainer', 'zoe@mail.example.net' ],
+	[ '--maintainer', 'Zoe <zoe@localhost>' ],
+	[ '--maintainer', "Zoe\n<zoe\@mail.example.net>" ],
+	[ '--maintainer', 'Zoe "Z" <zoe@mail.example.net>' ],
+	[ '--version', '1.0' ],
+	[ '--version', '1.0.0rc2' ],
+	[ '--version', '01.0.0' ],
+	[ '--version', '2.0.0' ],
+	[ '--version', '1.0.1', '--address', 'nowhere' ],
+	[ '--colour', 'red' ],
+	['1.0.1'])
+{
+	($ok, $output) = release($untouched, @$wrong);
+	ok(!$ok && $output =~ /\S/, "an error: @$wrong");
+}
+is(join('', grep { !/^Only/ } differences($top, $untouched)), '', 'errors change nothing');
+unlink "$untouched/clients/rust/Cargo.lock";
+append_to_file("$untouched/clients/rust/Cargo.lock", "version = 3\n");	# that of the format
+($ok, $output) = release($untouched, '--version', '1.0.0');
+ok(!$ok && $output =~ /Cargo\.lock has no version/, 'an error: a file without a place for the version');
+unlink "$untouched/clients/rust/Cargo.lock";
+is(join('', grep { /^[-+]/ } differences($top, $untouched)), '', '... and no other file is changed');
+
+# The PGXN Meta Spec 1.0.0: what is mandatory, and what it says about the rest that is here.
+my $meta = JSON::PP->new->decode(slurp_file('META.json'));
+my $semver = qr/^\d+\.\d+\.\d+(-[0-9A-Za-z-]+)?$/;
+my $term = qr/^[^\s\/\\]{2,}$/;
+my %string = (
+	name => $term,
+	version => $semver,
+	abstract => qr/./,
+	maintainer => qr/./,
+	license => qr/^postgresql$/,
+	description => qr/./,
+	release_status => qr/^(stable|testing|unstable)$/);
+my %known = map { $_ => 1 } keys %string, qw(provides meta-spec prereqs no_index resources tags generated_by);
+foreach my $field (sort keys %string)
+{
+	ok(!ref $meta->{$field} && $meta->{$field} =~ $string{$field}, "META.json: $field");
+}
+is(join(' ', grep { !$known{$_} } sort keys %$meta), '', 'META.json: no other field');
+is($meta->{'meta-spec'}{version}, '1.0.0', 'META.json: meta-spec');
+foreach my $name (sort keys %{ $meta->{provides} })
+{
+	my $provided = $meta->{provides}{$name};
+
+	like($name, $term, "META.json provides $name");
+	like($provided->{version}, $semver, '... with a version');
+	ok(-f $provided->{$_}, "... whose $_ is there") foreach 'file', 'docfile';
+}
+ok(scalar %{ $meta->{provides} }, 'META.json provides something');
+foreach my $phase (sort keys %{ $meta->{prereqs} })
+{
+	like($phase, qr/^(configure|build|test|runtime|develop)$/, "META.json: prerequisites of $phase");
+	foreach my $relation (sort keys %{ $meta->{prereqs}{$phase} })
+	{
+		like($relation, qr/^(requires|recommends|suggests|conflicts)$/, "... $relation");
+		like($_, $semver, '... a version') foreach values %{ $meta->{prereqs}{$phase}{$relation} };
+	}
+}
+ok(-d $_, "META.json does not index $_, which is there") foreach @{ $meta->{no_index}{directory} };
+my $resources = $meta->{resources};
+like($_, qr{^https://[^/]+/}, "META.json: the address $_")
+  foreach $resources->{homepage}, $resources->{bugtracker}{web}, @{ $resources->{repository} }{ 'url', 'web' };
+ok($resources->{repository}{type} eq 'git', 'META.json: the repository is of git');
+like($_, qr{^[^/\\]{1,256}$}, "META.json: the tag $_") foreach @{ $meta->{tags} };
+
+# The script of a released version is never edited; objects change in a new one.
+SKIP:
+{
+	my @tags = grep { /^v\d+\.\d+\.\d+$/ } split /\n/, `git -c safe.directory='*' tag 2>&1`;
+
+	skip 'that install scripts are as they were released needs git, and the tag of a release', 1 unless @tags;
+	foreach my $tag (@tags)
+	{
+		foreach my $script (grep { /^bloomtype--.*\.sql$/ } split /\n/, `git -c safe.directory='*' ls-tree --name-only $tag`)
+		{
+			my $was = `git -c safe.directory='*' show $tag:$script`;
+
+			ok(-e $script && slurp_file($script) eq $was, "$script is as in $tag: change objects in a new script, as CONTRIBUTING.md says");
+		}
+	}
+}
 
 # links
 my %anchors;
@@ -98,10 +308,9 @@ foreach my $file (sort('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', glob 'doc
 }
 
 # out of tree
-my $top = getcwd();
 my $build = File::Temp->newdir();
-my $source = File::Temp->newdir();
-system_or_bail('sh', '-c', "tar -cf - --exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude=tmp_check . | tar -C $source -xf - && chmod -R a-w $source");
+my $source = copy_of_tree();
+system_or_bail('chmod', '-R', 'a-w', "$source");
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 ok(system("cd $build && make -s -f $source/Makefile PG_CONFIG=$pg_config with_llvm=no >make.log 2>&1") == 0
 	  && -e "$build/bloomtype.so",
