@@ -329,7 +329,9 @@ copy_tags() {
     local git=(git -c safe.directory='*')
     if [ -n "$("${git[@]}" -C "$top" tag -l 'v*' 2>/dev/null)" ]; then
         "${git[@]}" -C "$work/src" init -q
-        "${git[@]}" -C "$work/src" fetch -q --depth 1 "$top" 'refs/tags/v*:refs/tags/v*'
+        "${git[@]}" -C "$work/src" fetch -q --depth 1 \
+            --upload-pack "git -c safe.directory='*' upload-pack" \
+            "$top" 'refs/tags/v*:refs/tags/v*'
     fi
 }
 
