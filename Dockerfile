@@ -5,7 +5,8 @@ FROM postgres:$PG_MAJOR AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
 	gcc libc6-dev libxxhash-dev make postgresql-server-dev-$PG_MAJOR
 COPY . /bloomtype
-RUN make -C /bloomtype with_llvm=no DESTDIR=/installed clean install
+RUN make -C /bloomtype with_llvm=no DESTDIR=/installed install
 
 FROM postgres:$PG_MAJOR
 COPY --from=build /installed /
+COPY LICENSE /usr/share/doc/bloomtype/LICENSE
