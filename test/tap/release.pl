@@ -283,13 +283,13 @@ sub anchors
 	return $anchors{$file};
 }
 
-foreach my $file (sort('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', glob 'docs/*.md'))
+foreach my $file (sort(glob '*.md docs/*.md test/*.md clients/*.md clients/*/*.md'))
 {
 	my $text = slurp_file($file);
 	my @dead;
 
 	$text =~ s/^```.*?^```//gms;
-	foreach my $link ($text =~ /\]\(([^)\s]+)\)/g)
+	foreach my $link ($text =~ /(?:\]\(|\b(?:src|srcset|href)=")([^)\s"]+)[)"]/g)
 	{
 		next if $link =~ /^[a-z]+:/;
 		my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
