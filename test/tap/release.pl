@@ -111,7 +111,7 @@ sub release
 	my ($folder, @options) = @_;
 	my ($output, $errors);
 
-	my $ok = IPC::Run::run([ "$folder/scripts/release", @options ], '>', \$output, '2>', \$errors);
+	my $ok = IPC::Run::run([ $^X, "$folder/scripts/release", @options ], '>', \$output, '2>', \$errors);
 	return ($ok, $output . $errors);
 }
 
