@@ -82,8 +82,8 @@ export class BloomFilter {
 }
 
 export interface BuilderOptions {
-  /** How many distinct keys the filter is for. */
-  capacity: number
+  /** How many distinct keys the filter is for; a fraction is rounded up. */
+  capacity: number | bigint
   /** The rate of false positives at capacity; 0.01 by default. */
   fpProb?: number
   keyType: KeyTypeName
@@ -115,4 +115,4 @@ export function hashKey(key: Key, type: KeyTypeName, seed?: number | bigint): bi
 export function bestParams(fpProb: number): { bitsPerKey: number, hashes: number, fpProb: number }
 
 /** The shape of a filter for so many keys: bloom_params of the server. */
-export function params(capacity: number, fpProb?: number): { bits: number, hashes: number, bytes: number, fpProb: number }
+export function params(capacity: number | bigint, fpProb?: number): { bits: number, hashes: number, bytes: number, fpProb: number }

@@ -245,7 +245,7 @@ def _lsn(value: str | int) -> bytes:
 
 _bigint = _int("bigint", 8, -(2**63), 2**63 - 1)
 
-# type: key type, its name inside of other names, function
+# SQL type: key type, its name inside of other names, function
 TYPES: dict[str, tuple[int, str, Callable[[Any], bytes]]] = {
     "smallint": (20, "int8", _int("smallint", 8, -(2**15), 2**15 - 1)),
     "integer": (20, "int8", _int("integer", 8, -(2**31), 2**31 - 1)),
