@@ -640,17 +640,40 @@ function decodeName(bytes, number) {
   return type
 }
 
+const NO_DIGIT = 64
+const SPACE = 65
+const PADDING = '='.charCodeAt(0)
+
+/** By the code of a character: its value in base64. */
+const BASE64 = new Uint8Array(128).fill(NO_DIGIT)
+for (const space of ' \t\n\r\f\v') BASE64[space.charCodeAt(0)] = SPACE
+for (const [i, digit] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
+  BASE64[digit.charCodeAt(0)] = i
+}
+
 function decodeBase64(text) {
-  const packed = text.replace(/[ \t\n\r\f\v]+/g, '')
-  const padding = packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0
-  const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.indexOf(packed.at(-1 - padding))
-  if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed) || spare % (padding === 2 ? 16 : padding === 1 ? 4 : 1)) {
-    throw malformed('it is not base64')
+  const bytes = new Uint8Array(Math.ceil(text.length / 4) * 3)
+  let n = 0, digits = 0, padding = 0, group = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    const value = c < 128 ? BASE64[c] : NO_DIGIT
+    if (value === SPACE) continue
+    if (c === PADDING && padding < 2) {
+      padding++
+      group <<= 6
+    } else if (value < NO_DIGIT && padding === 0) {
+      group = (group << 6) | value
+    } else throw malformed('it is not base64')
+    if (++digits % 4 === 0) {
+      bytes[n++] = group >> 16
+      bytes[n++] = group >> 8
+      bytes[n++] = group
+      group = 0
+    }
   }
-  const decoded = atob(packed)
-  const bytes = new Uint8Array(decoded.length)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = decoded.charCodeAt(i)
-  return bytes
+  // the bits that the padding stands for are zero
+  if (digits % 4 !== 0 || bytes.subarray(n - padding, n).some((byte) => byte !== 0)) throw malformed('it is not base64')
+  return bytes.slice(0, n - padding)
 }
 
 function encodeBase64(bytes) {
