@@ -14,7 +14,8 @@ export type KeyTypeName =
  * A key, by the filter's key type:
  *
  * - text, or an enum: a string.  Of char(n), without trailing blanks
- * - bigint: a number that is a safe integer, or a bigint
+ * - bigint: a number that is a safe integer, or a bigint; within the range of
+ *   the type, if that is given as integer or smallint
  * - double precision: a number.  Where the keys are of a column of type real,
  *   give the type 'real': then 0.1 is the real next to it
  * - boolean: true or false
