@@ -41,8 +41,9 @@ apt_leftovers=()        # files that keep apt-get from creating clusters
 build_packages=(SERVER HEADERS libxxhash-dev gcc libc6-dev make gzip)
 
 # What the tests of clients/ need, by the same names.
-client_packages=(nodejs chromium golang-go cargo default-jdk-headless
-    python3-xxhash python3-psycopg2 python3-psycopg)
+client_packages=(nodejs npm chromium golang-go cargo default-jdk-headless
+    python3-xxhash python3-psycopg2 python3-psycopg
+    python3-venv python3-setuptools python3-wheel)
 
 
 #
@@ -178,6 +179,9 @@ lacks() {
         python3-xxhash) ! /usr/bin/python3 -c 'import xxhash' 2>/dev/null ;;
         python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
         python3-psycopg) ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null ;;
+        python3-venv) ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null ;;
+        python3-setuptools) ! /usr/bin/python3 -c 'import setuptools' 2>/dev/null ;;
+        python3-wheel) ! /usr/bin/python3 -c 'import wheel' 2>/dev/null ;;
         nodejs) ! runs_in_workshop node ;;
         golang-go) ! runs_in_workshop go ;;
         default-jdk-headless) ! runs_in_workshop javac ;;

@@ -14,7 +14,8 @@ export type KeyTypeName =
  * A key, by the filter's key type:
  *
  * - text, or an enum: a string.  Of char(n), without trailing blanks
- * - bigint: a number that is a safe integer, or a bigint
+ * - bigint: a number that is a safe integer, or a bigint; within the range of
+ *   the type, if that is given as integer or smallint
  * - double precision: a number.  Where the keys are of a column of type real,
  *   give the type 'real': then 0.1 is the real next to it
  * - boolean: true or false
@@ -82,8 +83,8 @@ export class BloomFilter {
 }
 
 export interface BuilderOptions {
-  /** How many distinct keys the filter is for. */
-  capacity: number
+  /** How many distinct keys the filter is for; a fraction is rounded up. */
+  capacity: number | bigint
   /** The rate of false positives at capacity; 0.01 by default. */
   fpProb?: number
   keyType: KeyTypeName
@@ -115,4 +116,4 @@ export function hashKey(key: Key, type: KeyTypeName, seed?: number | bigint): bi
 export function bestParams(fpProb: number): { bitsPerKey: number, hashes: number, fpProb: number }
 
 /** The shape of a filter for so many keys: bloom_params of the server. */
-export function params(capacity: number, fpProb?: number): { bits: number, hashes: number, bytes: number, fpProb: number }
+export function params(capacity: number | bigint, fpProb?: number): { bits: number, hashes: number, bytes: number, fpProb: number }

@@ -337,7 +337,10 @@ function encodeInteger(key) {
 }
 
 function encodeFloat(key) {
-  if (typeof key === 'bigint') key = Number(key)
+  if (typeof key === 'bigint') {
+    key = Number(key)
+    if (!Number.isFinite(key)) return -1
+  }
   expect(typeof key === 'number', key, 'double precision', 'a number')
   if (key !== key) {
     scratch.setInt32(0, 0)
@@ -406,7 +409,7 @@ function encodeTimestamp(key) {
 
 /** Key types: number, name in SQL, other names, encoder. */
 const TYPES = [
-  [20, 'bigint', ['int8', 'integer', 'int', 'int4', 'smallint', 'int2'], encodeInteger],
+  [20, 'bigint', ['int8'], encodeInteger],
   [25, 'text', ['varchar', 'name'], encodeText],
   [17, 'bytea', [], encodeBytes],
   [2950, 'uuid', [], encodeUuid],
@@ -425,9 +428,10 @@ const OTHER_TYPES = {
 }
 
 class KeyType {
-  constructor(number, name, encode) {
+  constructor(number, name, encode, sqlType = name) {
     this.number = number
     this.name = name                // of a built-in type, that in SQL
+    this.sqlType = sqlType          // of the keys: integer, where name is bigint
     this.isNamed = number >= 2 ** 31
     this.encode = encode || (() => {
       throw wrongType(`keys of type ${name} cannot be hashed in JavaScript; send the key to the server`)
@@ -443,11 +447,21 @@ for (const [number, name, others, encode] of TYPES) {
   for (const each of [name, ...others]) BY_NAME.set(each, type)
 }
 
-// the canonical bytes of a real are those of its value as a double
-for (const name of ['real', 'float4']) {
-  BY_NAME.set(name, new KeyType(701, 'double precision',
-    (key) => encodeFloat(typeof key === 'number' || typeof key === 'bigint' ? Math.fround(Number(key)) : key)))
+// narrower types have the bytes of the wider one, but not all of its values
+const narrow = (names, number, name, encode) => {
+  for (const each of names) BY_NAME.set(each, new KeyType(number, name, encode, names[0]))
 }
+for (const [limit, names] of [[2 ** 31, ['integer', 'int', 'int4']], [2 ** 15, ['smallint', 'int2']]]) {
+  narrow(names, 20, 'bigint', (key) => {
+    const length = encodeInteger(key)
+    return key >= -limit && key < limit ? length : -1
+  })
+}
+narrow(['real', 'float4'], 701, 'double precision', (key) => {
+  if (typeof key !== 'number' && typeof key !== 'bigint') return encodeFloat(key)
+  const real = Math.fround(Number(key))
+  return Number.isFinite(real) || !Number.isFinite(key) && typeof key === 'number' ? encodeFloat(real) : -1
+})
 
 function namedKeyType(name) {
   const bytes = new TextEncoder().encode(name)
@@ -480,7 +494,7 @@ function publishedRate(bitsPerKey, hashes, rate) {
  * and the rate that these have: best_params of the server.
  */
 export function bestParams(fpProb) {
-  if (fpProb > 0 && fpProb < 1) {
+  if (typeof fpProb === 'number' && fpProb > 0 && fpProb < 1) {
     for (let bitsPerKey = 1; bitsPerKey <= 64; bitsPerKey++) {
       for (let hashes = 1; hashes <= Math.ceil(bitsPerKey * Math.LN2); hashes++) {
         const rate = (-Math.expm1(-hashes / bitsPerKey)) ** hashes
@@ -493,11 +507,12 @@ export function bestParams(fpProb) {
 
 /** The shape of a filter for so many keys: bloom_params of the server. */
 export function params(capacity, fpProb = 0.01) {
-  if (!(capacity >= 1 && capacity <= 2 ** 53)) {
+  const isNumber = typeof capacity === 'number' || typeof capacity === 'bigint'
+  if (!(isNumber && capacity >= 1 && capacity <= 2 ** 53)) {
     throw wrongKey(`capacity ${capacity} is out of range: it is a number of keys, at least 1`)
   }
   const { bitsPerKey, hashes } = bestParams(fpProb)
-  const keys = Math.ceil(capacity)
+  const keys = Math.ceil(Number(capacity))
   if (keys > Math.floor(MAX_BITS / bitsPerKey)) {
     throw new BloomError('54000',
       `capacity ${keys} is too large for one filter: with fpProb ${fpProb}, at most ${Math.floor(MAX_BITS / bitsPerKey)}`)
@@ -625,17 +640,40 @@ function decodeName(bytes, number) {
   return type
 }
 
+const NO_DIGIT = 64
+const SPACE = 65
+const PADDING = '='.charCodeAt(0)
+
+/** By the code of a character: its value in base64. */
+const BASE64 = new Uint8Array(128).fill(NO_DIGIT)
+for (const space of ' \t\n\r\f\v') BASE64[space.charCodeAt(0)] = SPACE
+for (const [i, digit] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
+  BASE64[digit.charCodeAt(0)] = i
+}
+
 function decodeBase64(text) {
-  const packed = text.replace(/[ \t\n\r\f\v]+/g, '')
-  const padding = packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0
-  const spare = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.indexOf(packed.at(-1 - padding))
-  if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed) || spare % (padding === 2 ? 16 : padding === 1 ? 4 : 1)) {
-    throw malformed('it is not base64')
+  const bytes = new Uint8Array(Math.ceil(text.length / 4) * 3)
+  let n = 0, digits = 0, padding = 0, group = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    const value = c < 128 ? BASE64[c] : NO_DIGIT
+    if (value === SPACE) continue
+    if (c === PADDING && padding < 2) {
+      padding++
+      group <<= 6
+    } else if (value < NO_DIGIT && padding === 0) {
+      group = (group << 6) | value
+    } else throw malformed('it is not base64')
+    if (++digits % 4 === 0) {
+      bytes[n++] = group >> 16
+      bytes[n++] = group >> 8
+      bytes[n++] = group
+      group = 0
+    }
   }
-  const decoded = atob(packed)
-  const bytes = new Uint8Array(decoded.length)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = decoded.charCodeAt(i)
-  return bytes
+  // the bits that the padding stands for are zero
+  if (digits % 4 !== 0 || bytes.subarray(n - padding, n).some((byte) => byte !== 0)) throw malformed('it is not base64')
+  return bytes.slice(0, n - padding)
 }
 
 function encodeBase64(bytes) {
@@ -665,12 +703,20 @@ function setHash(hash) {
   if ((H | L) === 0) L = 1
 }
 
+/** The halves of a seed. */
+function halves(seed) {
+  const isInteger = typeof seed === 'bigint' || Number.isSafeInteger(seed)
+  if (!isInteger || BigInt(seed) !== BigInt.asIntN(64, BigInt(seed))) {
+    throw wrongKey(`seed ${seed} is out of range: it is an integer of 64 bits, with a sign`)
+  }
+  return [Number(BigInt.asIntN(32, BigInt(seed) >> 32n)), Number(BigInt.asIntN(32, BigInt(seed)))]
+}
+
 /** The hash of a key, as a signed number: bloom_hash of the server. */
 export function hashKey(key, type, seed = 0n) {
   const length = keyTypeNamed(type).encode(key)
   if (length < 0) throw wrongKey(`${show(key)} is no ${type}`)
-  seed = BigInt(seed)
-  hash(scratch, length, Number(BigInt.asIntN(32, seed >> 32n)), Number(BigInt.asIntN(32, seed)))
+  hash(scratch, length, ...halves(seed))
   return BigInt.asIntN(64, bigint(H, L))
 }
 
@@ -982,15 +1028,14 @@ export class BloomBuilder {
   constructor({ capacity, fpProb = 0.01, keyType, seed = 0 }) {
     const { bits, hashes } = params(capacity, fpProb)
     if (keyType === undefined) throw wrongType("name the keyType, such as 'text' or 'bigint'")
-    seed = BigInt(seed)
-    if (seed !== BigInt.asIntN(64, seed)) throw wrongKey(`seed ${seed} is out of range: it has 64 bits, with a sign`)
+    const [seedH, seedL] = halves(seed)
     this.#fields = {
       bits,
       hashes,
       keyType: keyTypeNamed(keyType),
-      seedH: Number(BigInt.asIntN(32, seed >> 32n)),
-      seedL: Number(BigInt.asIntN(32, seed)),
-      capacity: BigInt(Math.ceil(capacity)),
+      seedH,
+      seedL,
+      capacity: BigInt(Math.ceil(Number(capacity))),
       fpProb,
     }
     this.#content = new Content(this.#fields)
@@ -1001,7 +1046,7 @@ export class BloomBuilder {
     if (key === null || key === undefined) return this
     const { keyType, seedH, seedL } = this.#fields
     const length = keyType.encode(key)
-    if (length < 0) throw wrongKey(`${show(key)} is no ${keyType.name}`)
+    if (length < 0) throw wrongKey(`${show(key)} is no ${keyType.sqlType}`)
     hash(scratch, length, seedH, seedL)
     this.#content.add(H, L)
     return this

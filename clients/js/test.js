@@ -155,6 +155,22 @@ for (const [capacity, fpProb, code] of [[0, 0.01, '22023'], [NaN, 0.01, '22023']
   [429496730, 0.01, '54000'], [2 ** 60, 0.01, '22023']]) {
   fails(code, `capacity ${capacity}, fpProb ${fpProb}`, () => BloomFilter.builder({ capacity, fpProb, keyType: 'text' }))
 }
+for (const [keyType, key] of [['smallint', 70000], ['int2', -32769n], ['integer', 2 ** 31], ['int', -(2n ** 31n) - 1n], ['bigint', 2n ** 63n], ['bigint', 0.5],
+  ['real', 1e39], ['real', -(10n ** 39n)], ['float8', 10n ** 400n]]) {
+  fails('22023', `${key} is no ${keyType}`, () => BloomFilter.builder({ capacity: 10, keyType }).add(key))
+}
+check(BloomFilter.builder({ capacity: 10, keyType: 'smallint' }).addAll([-32768, 32767n]).build().has(32767) &&
+  BloomFilter.builder({ capacity: 10, keyType: 'int' }).add(-(2 ** 31)).build().has(-(2n ** 31n)) &&
+  BloomFilter.builder({ capacity: 10, keyType: 'real' }).addAll([Infinity, NaN, 3.4e38]).build().has(Infinity), 'the ends of ranges')
+check(!ids.has(70000, 'smallint') && !reals.has(1e39, 'real') && ids.has(5, 'smallint'), 'a key out of the range of its type is in no filter')
+check([1e6, 1000000n, 999999.5].every((capacity) => BloomFilter.builder({ capacity, keyType: 'text' }).toString() ===
+  BloomFilter.builder({ capacity: 1000000, keyType: 'text' }).toString()), 'a capacity is any number')
+for (const capacity of ['1000', true, null, Infinity]) fails('22023', `capacity ${capacity}`, () => BloomFilter.builder({ capacity, keyType: 'text' }))
+for (const fpProb of ['0.01', true, null, NaN, 1n]) fails('22023', `fpProb ${fpProb}`, () => bestParams(fpProb))
+for (const seed of [1.5, NaN, '1', 2 ** 53, -(2n ** 63n) - 1n]) {
+  fails('22023', `seed ${seed}`, () => BloomFilter.builder({ capacity: 10, keyType: 'text', seed }))
+  fails('22023', `hashKey with seed ${seed}`, () => hashKey('x', 'text', seed))
+}
 fails('22023', 'a seed of 65 bits', () => BloomFilter.builder({ capacity: 10, keyType: 'text', seed: 2n ** 63n }))
 check(BloomFilter.from(' ' + texts.toString().replace(/(.{60})/g, '$1\n')).has('') &&
   BloomFilter.from(Buffer.concat([Buffer.from('x'), texts.toBytes()]).subarray(1)).has(''), 'white space; bytes at any offset')

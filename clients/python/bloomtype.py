@@ -20,8 +20,9 @@ A key's Python type says its SQL type: int is bigint, float is double precision,
 str text, bytes bytea, bool boolean, Decimal numeric, UUID uuid, date date,
 datetime timestamp or, with a time zone, timestamptz, time time or timetz,
 timedelta interval, an address or network of ipaddress inet, and a tuple a row.
-For other types, and to be explicit, there is Key(type, value), such as
-Key("real", 0.1), which is another key than 0.1.
+Integers and floats of numpy are keys like Python's.  For other types, and to be
+explicit, there is Key(type, value), such as Key("real", 0.1), which is another
+key than 0.1.  A value that is out of the range of its type is a ValueError.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ import datetime as dt
 import ipaddress
 import itertools
 import math
+import numbers
+import operator
 import struct
 import uuid
 from dataclasses import dataclass
@@ -63,10 +66,10 @@ class KeyTypeError(TypeError):
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a named SQL type, such as Key("date", "2026-11-21").
+    """A key of a named SQL type, such as Key("real", 0.1).
 
-    value is the Python value that docs/format.md suggests for the type: see
-    the functions below.
+    value is what the type's function below takes, mostly a Python object, such
+    as a datetime.date for "date".
     """
 
     type: str
@@ -84,8 +87,19 @@ MICROSECOND = dt.timedelta(microseconds=1)
 DAY_MICROSECONDS = 24 * 60 * 60 * 10**6
 
 
-def _int(form: str) -> Callable[[int], bytes]:
-    return lambda value: struct.pack("<" + form, value)
+def _int(name: str, size: int, low: int, high: int) -> Callable[[Any], bytes]:
+    """Integers of a type, in so many bytes."""
+
+    def encode(value: Any) -> bytes:
+        try:
+            value = operator.index(value)
+        except TypeError:
+            raise ValueError(f"{value!r} is not an integer, but the key is of type {name}") from None
+        if not low <= value <= high:
+            raise ValueError(f"{value} is out of range for type {name}")
+        return value.to_bytes(size, "little", signed=low < 0)
+
+    return encode
 
 
 def _float(value: float) -> bytes:
@@ -100,11 +114,20 @@ def _real(value: float) -> bytes:
 
 
 def _bool(value: bool) -> bytes:
+    if value not in (False, True):
+        raise TypeError("neither True nor False")
     return b"\1" if value else b"\0"
 
 
+def _char(value: bytes | int) -> bytes:
+    value = bytes([value]) if isinstance(value, numbers.Integral) else value
+    if len(value) != 1:
+        raise TypeError("not one byte")
+    return bytes(value)
+
+
 def _numeric(value: Decimal | int) -> bytes:
-    value = Decimal(value)
+    value = Decimal(operator.index(value) if isinstance(value, numbers.Integral) else value)
     if value.is_nan():
         return struct.pack("<hH", 0, 0xC000)
     if value.is_infinite():
@@ -123,6 +146,8 @@ def _numeric(value: Decimal | int) -> bytes:
         weight -= 1
     while groups[-1] == 0:
         groups.pop()
+    if not -(2**15) <= weight < 2**15:
+        raise ValueError(f"{value:.3g} is out of range for type numeric")
     return struct.pack("<hH", weight, 0x4000 if sign else 0) + b"".join(
         struct.pack("<H", group) for group in groups
     )
@@ -158,7 +183,8 @@ def _time(value: dt.time) -> bytes:
 
 def _timetz(value: dt.time) -> bytes:
     offset = value.utcoffset()
-    assert offset is not None
+    if offset is None:
+        raise TypeError("without a time zone")
     return struct.pack("<qi", _microseconds(value), -(offset // dt.timedelta(seconds=1)))
 
 
@@ -180,14 +206,22 @@ def _inet(value: Any) -> bytes:
 
 def _bits(value: str) -> bytes:
     """A string of 0 and 1."""
+    if value.strip("01"):
+        raise TypeError("other characters than 0 and 1")
     padded = value + "0" * (-len(value) % 8)
     return struct.pack("<i", len(value)) + bytes(
         int(padded[i : i + 8], 2) for i in range(0, len(padded), 8)
     )
 
 
-def _mac(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else bytes.fromhex(value.replace(":", ""))
+def _mac(size: int) -> Callable[[str | bytes], bytes]:
+    def encode(value: str | bytes) -> bytes:
+        value = value if isinstance(value, bytes) else bytes.fromhex(value.replace(":", ""))
+        if len(value) != size:
+            raise TypeError(f"not {size} bytes")
+        return value
+
+    return encode
 
 
 def _tid(value: tuple[int, int]) -> bytes:
@@ -198,6 +232,10 @@ def _text(value: str) -> bytes:
     return value.encode("utf-8")
 
 
+def _bytea(value: bytes | bytearray | memoryview) -> bytes:
+    return bytes(memoryview(value))  # and not that many zeros, if it is a number
+
+
 def _lsn(value: str | int) -> bytes:
     if isinstance(value, str):
         high, low = value.split("/")
@@ -205,14 +243,19 @@ def _lsn(value: str | int) -> bytes:
     return struct.pack("<Q", value)
 
 
-# type: key type, its name inside of other names, function
+_bigint = _int("bigint", 8, -(2**63), 2**63 - 1)
+
+# SQL type: key type, its name inside of other names, function
 TYPES: dict[str, tuple[int, str, Callable[[Any], bytes]]] = {
-    "int8": (20, "int8", _int("q")),
-    "float8": (701, "float8", _float),
+    "smallint": (20, "int8", _int("smallint", 8, -(2**15), 2**15 - 1)),
+    "integer": (20, "int8", _int("integer", 8, -(2**31), 2**31 - 1)),
+    "bigint": (20, "int8", _bigint),
+    "double precision": (701, "float8", _float),
+    "real": (701, "float8", _real),
     "numeric": (1700, "numeric", _numeric),
-    "money": (790, "money", _int("q")),
-    "bool": (16, "bool", _bool),
-    '"char"': (18, '"char"', lambda value: bytes([value]) if isinstance(value, int) else value),
+    "money": (790, "money", _int("money", 8, -(2**63), 2**63 - 1)),
+    "boolean": (16, "bool", _bool),
+    '"char"': (18, '"char"', _char),
     "date": (1082, "date", _date),
     "timestamp": (1114, "timestamp", _timestamp),
     "timestamptz": (1184, "timestamptz", _timestamptz),
@@ -220,32 +263,32 @@ TYPES: dict[str, tuple[int, str, Callable[[Any], bytes]]] = {
     "timetz": (1266, "timetz", _timetz),
     "interval": (1186, "interval", _interval),
     "uuid": (2950, "uuid", lambda value: uuid.UUID(str(value)).bytes),
-    "macaddr": (829, "macaddr", _mac),
-    "macaddr8": (774, "macaddr8", _mac),
+    "macaddr": (829, "macaddr", _mac(6)),
+    "macaddr8": (774, "macaddr8", _mac(8)),
     "inet": (869, "inet", _inet),
     "varbit": (1562, "varbit", _bits),
     "text": (25, "text", _text),
     "bpchar": (25, "text", lambda value: _text(value.rstrip(" "))),
-    "bytea": (17, "bytea", bytes),
-    "oid": (26, "oid", _int("I")),
-    "xid": (28, "xid", _int("I")),
-    "cid": (29, "cid", _int("I")),
-    "xid8": (5069, "xid8", _int("Q")),
+    "bytea": (17, "bytea", _bytea),
+    "oid": (26, "oid", _int("oid", 4, 0, 2**32 - 1)),
+    "xid": (28, "xid", _int("xid", 4, 0, 2**32 - 1)),
+    "cid": (29, "cid", _int("cid", 4, 0, 2**32 - 1)),
+    "xid8": (5069, "xid8", _int("xid8", 8, 0, 2**64 - 1)),
     "pg_lsn": (3220, "pg_lsn", _lsn),
     "tid": (27, "tid", _tid),
 }
 
 SYNONYMS = {
-    "int2": "int8", "int4": "int8", "smallint": "int8", "integer": "int8", "bigint": "int8",
-    "double precision": "float8",
-    "boolean": "bool", "varchar": "text", "name": "text", "char": "bpchar",
-    "cidr": "inet", "bit": "varbit",
+    "int2": "smallint", "int4": "integer", "int": "integer", "int8": "bigint",
+    "float4": "real", "float8": "double precision", "decimal": "numeric",
+    "bool": "boolean", "varchar": "text", "name": "text", "char": "bpchar",
+    "cidr": "inet", "bit": "varbit", "bit varying": "varbit",
 }  # fmt: skip
 
 BY_PYTHON_TYPE: list[tuple[Any, str]] = [
-    (bool, "bool"),
-    (int, "int8"),
-    (float, "float8"),
+    (bool, "boolean"),
+    (numbers.Integral, "bigint"),
+    (float, "double precision"),
     (str, "text"),
     ((bytes, bytearray, memoryview), "bytea"),
     (Decimal, "numeric"),
@@ -253,7 +296,13 @@ BY_PYTHON_TYPE: list[tuple[Any, str]] = [
     (dt.timedelta, "interval"),
 ]
 
-NAME_OF = {number: name for number, name, _ in TYPES.values()}
+# Objects of these do not say their SQL type by their Python type alone.
+BY_VALUE = (tuple, Key, dt.datetime, dt.time)
+
+INNER_NAMES = {number: name for number, name, _ in TYPES.values()}
+SQL_NAMES = {number: name for name, (number, _, _) in TYPES.items()} | {
+    20: "bigint", 25: "text", 701: "double precision"
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -264,7 +313,12 @@ class KeyType:
     name: str = ""
 
     def __str__(self) -> str:
-        return self.name or NAME_OF.get(self.number, str(self.number))
+        return self.name or SQL_NAMES.get(self.number, f"of OID {self.number}")
+
+    @property
+    def inner_name(self) -> str:
+        """What it is called in the name of a row's key type."""
+        return self.name or INNER_NAMES[self.number]
 
 
 def _type_of(value: Any) -> str:
@@ -279,14 +333,12 @@ def _type_of(value: Any) -> str:
         return "time" if value.tzinfo is None else "timetz"
     if hasattr(value, "packed") or hasattr(value, "network_address"):
         return "inet"
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+        return "double precision"  # of numpy
     raise KeyTypeError(
         f"no SQL type is known for {type(value).__name__}; use Key(type, value), "
         "which also gives a null column of a row its type"
     )
-
-
-# Python types that alone say the SQL type
-DIRECT = {str, int, float, bytes, bool, Decimal, uuid.UUID, dt.date, dt.timedelta}
 
 
 def _named(name: str) -> KeyType:
@@ -300,7 +352,7 @@ def _quoted(name: str) -> str:
     plain = name.isascii() and not name[:1].isdigit() and name not in {"", "record"} and all(
         c.islower() or c.isdigit() or c == "_" for c in name
     )
-    if plain and name not in NAME_OF.values():
+    if plain and name not in INNER_NAMES.values():
         return name
     return '"' + name.replace('"', '""') + '"'
 
@@ -311,25 +363,26 @@ def canonical(key: Any) -> tuple[KeyType, bytes]:
         names, items = [], []
         for column in key:
             if isinstance(column, Key) and column.value is None:
-                names.append(str(_resolve(column.type)[0]))
+                names.append(_resolve(column.type)[0].inner_name)
                 items.append(b"\xff\xff\xff\xff")
                 continue
             column_type, content = canonical(column)
-            names.append(str(column_type))
+            names.append(column_type.inner_name)
             items.append(struct.pack("<I", len(content)) + content)
         return _named("(" + ",".join(names) + ")"), struct.pack("<I", len(key)) + b"".join(items)
     if not isinstance(key, Key):
         key = Key(_type_of(key), key)
     key_type, encode = _resolve(key.type)
-    return key_type, encode(key.value)
+    try:
+        return key_type, encode(key.value)
+    except (ArithmeticError, AttributeError, TypeError, struct.error) as error:
+        raise ValueError(f"{key.value!r} is no key of type {key.type}") from error
 
 
 def _resolve(name: str) -> tuple[KeyType, Callable[[Any], bytes]]:
     """The key type of an SQL type, and the function that makes canonical bytes."""
     if name.startswith("enum "):
         return _named("enum " + _quoted(name[5:])), _text
-    if name in ("real", "float4"):
-        return KeyType(TYPES["float8"][0]), _real
     name = SYNONYMS.get(name, name)
     if name not in TYPES:
         raise KeyTypeError(f"no canonical bytes are known for keys of type {name}")
@@ -353,13 +406,23 @@ def _rate(bits_per_key: int, hashes: int) -> float:
     return float(f"{rate:.3g}") if 2 <= bits_per_key <= 20 else rate
 
 
+def _number(name: str, value: Any) -> Any:
+    """A parameter that is a number: not a bool, and not text."""
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or value != value:
+        raise ValueError(f"{name} {value!r} is not a number")
+    return value
+
+
 def best_params(fp_prob: float) -> tuple[int, int]:
     """The least whole number of bits per key that reaches a rate, and the least hashes."""
+    fp_prob = float(_number("fp_prob", fp_prob))
     for bits_per_key in range(1, 65):
         for hashes in range(1, math.ceil(bits_per_key * math.log(2)) + 1):
             if _rate(bits_per_key, hashes) <= fp_prob < 1:
                 return bits_per_key, hashes
-    raise ValueError(f"fp_prob {fp_prob} is out of range")
+    raise ValueError(f"fp_prob {fp_prob} is out of range: it is at least 4.43e-14, and less than 1")
 
 
 # ----------------------------------------------------------------
@@ -371,21 +434,26 @@ class Filter:
     """A set of keys that answers "certainly not" or "probably"."""
 
     def __init__(
-        self, capacity: int, fp_prob: float = 0.01, seed: int = 0, key_type: str | None = None
+        self, capacity: float, fp_prob: float = 0.01, seed: int = 0, key_type: str | None = None
     ) -> None:
-        """An empty filter for so many distinct keys, as bloom_empty makes it."""
+        """An empty filter for so many distinct keys, as bloom_empty makes it.
+
+        As there, the capacity is any number, such as 1e6; a fraction is rounded up.
+        """
         bits_per_key, hashes = best_params(fp_prob)
-        if capacity < 1:
-            raise ValueError("capacity must be at least 1")
+        most = MAX_WORDS * 64 // bits_per_key
+        capacity = _number("capacity", capacity)
+        if not 1 <= capacity <= most:
+            raise ValueError(f"capacity {capacity} is out of range: at this fp_prob, it is 1 to {most}")
+        capacity = math.ceil(capacity)
+        seed = operator.index(seed)
         if not -(2**63) <= seed < 2**63:
-            raise ValueError("seed has 64 bits, with a sign")
-        self._set_shape(max(1, -(-capacity * bits_per_key // 64)), hashes, seed, capacity, fp_prob)
+            raise ValueError(f"seed {seed} is out of range: it has 64 bits, with a sign")
+        self._set_shape(-(-capacity * bits_per_key // 64), hashes, seed, capacity, float(fp_prob))
         if key_type is not None:
             self.key_type = _resolve(key_type)[0]
 
     def _set_shape(self, words: int, hashes: int, seed: int, capacity: int, fp_prob: float) -> None:
-        if words > MAX_WORDS:
-            raise ValueError("a filter has at most 2**32 bits")
         self.words, self.hashes, self.seed = words, hashes, seed
         self.capacity, self.fp_prob = capacity, fp_prob
         self.key_type: KeyType | None = None
@@ -513,7 +581,7 @@ class Filter:
                 yield digest(encode(key), seed=seed) or 1
                 continue
             self._seen_type, key_hash = self._hash(key)
-            if type(key) in DIRECT:
+            if not isinstance(key, BY_VALUE):
                 python_type, encode = type(key), _resolve(_type_of(key))[1]
             yield key_hash
 
@@ -642,6 +710,7 @@ class Filter:
     def fit(self, fp_prob: float) -> Filter:
         """A copy with no more bits than its keys need for a rate, as bloom_fit makes it."""
         bits_per_key, hashes = best_params(fp_prob)
+        fp_prob = float(fp_prob)
         if self._keys is not None:
             capacity = max(len(self._keys), 1)
             words = max(1, -(-capacity * bits_per_key // 64))

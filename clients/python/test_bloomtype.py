@@ -14,11 +14,13 @@ import importlib.util
 import ipaddress
 import json
 import math
+import numbers
 import os
 import re
 import sys
 import uuid
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import xxhash
@@ -180,6 +182,106 @@ def alone() -> None:
 
 
 # ----------------------------------------------------------------
+# Numbers as parameters and as keys
+# ----------------------------------------------------------------
+
+
+@numbers.Integral.register
+class OtherInt:
+    """An integer as those of numpy are: registered, and not derived from int."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+    __int__ = __ceil__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __le__(self, other: object) -> bool:
+        return self.value <= other
+
+    def __ge__(self, other: object) -> bool:
+        return self.value >= other
+
+
+@numbers.Real.register
+class OtherFloat:
+    """The same for a float."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __bool__(self) -> bool:
+        return self.value != 0
+
+    def __add__(self, other: float) -> float:
+        return self.value + other
+
+
+def message(call) -> str:
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "no error"
+
+
+def numbers_given() -> None:
+    million = bytes(Filter(1_000_000))
+    same = [1e6, OtherInt(1_000_000), Decimal("1e6"), 999_999.5]
+    check(all(bytes(Filter(capacity)) == million for capacity in same), "a capacity is any number, as in SQL")
+    check(bytes(Filter(10, Decimal("0.01"), OtherInt(-3))) == bytes(Filter(10, 0.01, -3))
+          and best_params(Fraction(1, 100)) == (10, 5), "so is a rate; a seed is any integer")  # fmt: skip
+    wrong = [0, -1, 0.5, math.nan, math.inf, Decimal("NaN"), True, None, "1000", 429496730, 10**400]
+    for capacity in wrong:
+        check(message(lambda: Filter(capacity)).startswith("ValueError: capacity "), f"capacity {str(capacity)[:20]}",
+              message(lambda: Filter(capacity)))  # fmt: skip
+    for rate in (0, 1, math.nan, math.inf, True, None, "0.01", 1e-20, Decimal("NaN")):
+        for call in (lambda: Filter(10, rate), lambda: best_params(rate), lambda: filter_of([1]).fit(rate)):
+            check(message(call).startswith("ValueError: fp_prob "), f"fp_prob {rate}", message(call))
+    for seed in (2**63, -(2**63) - 1):
+        check(message(lambda: Filter(10, seed=seed)).startswith("ValueError: seed "), f"seed {seed}")
+    raises(TypeError, lambda: Filter(10, seed=1.5), "a seed is no fraction")
+    check(Filter(429496729).capacity == 429496729, "the largest capacity at 1 %")
+
+    ints = filter_of(range(20))
+    check(bytes(filter_of(OtherInt(i) for i in range(20))) == bytes(ints) and OtherInt(7) in ints
+          and not ints.missing([3, OtherInt(3), Key("smallint", OtherInt(3))]), "other integers are keys")  # fmt: skip
+    check(bytes(filter_of([OtherFloat(2.5), 0.0])) == bytes(filter_of([2.5, OtherFloat(-0.0)])), "and other floats")
+    raises(KeyTypeError, lambda: ints.add(Fraction(1, 2)), "a fraction is of no SQL type")
+    for sql_type, values in {
+        "smallint": [-(2**15) - 1, 2**15, 70000, 1.5, "7"], "int2": [2**15],
+        "integer": [-(2**31) - 1, 2**31], "int": [2**31], "int4": [2**31],
+        "bigint": [-(2**63) - 1, 2**63, 2**70, 1.5], "int8": [2**63], "money": [2**63],
+        "real": [1e39, "1"], "double precision": [10**400, "1"], "boolean": ["false", 2],
+        "numeric": [Decimal("1e131072"), Decimal("1e-131073"), "one"], '"char"': [b"ab", b"", "a", 256],
+        "oid": [-1, 2**32], "xid": [2**32], "cid": [-1], "xid8": [-1, 2**64], "tid": [(2**32, 0), (0, 2**16), 1],
+        "pg_lsn": ["100000000/0", 2**64, -1], "macaddr": ["08:00:2b", b"1234567"], "macaddr8": ["08:00:2b:01:02:03"],
+        "varbit": ["012", 5], "text": [5], "bytea": [5, "x"], "uuid": ["x", 5], "inet": ["10.0.0.256"],
+        "date": ["2026-11-21", 5], "timestamp": [dt.date(2026, 11, 21), math.nan], "timetz": [dt.time(1)],
+        "interval": [5],
+    }.items():  # fmt: skip
+        for value in values:
+            key = Key(sql_type, value)
+            for call in (lambda: Filter(10).add(key), lambda: Filter(10).add((1, key)), lambda: key in Filter(10)):
+                check(message(call).startswith("ValueError: "), f"{sql_type} {str(value)[:30]}", message(call))
+    for keys in ([2**70], [1, 2, 2**63], [Decimal(1), Decimal("1e200000")]):
+        for call in (lambda: filter_of(keys), lambda: filter_of([keys[0]]).missing(keys)):
+            check(message(call).startswith("ValueError: "), f"{len(keys)} keys, the last is out of range", message(call))
+    check(message(lambda: Filter(10).add(Key("smallint", 70000))) == "ValueError: 70000 is out of range for type smallint",
+          "an error names the type as SQL does")  # fmt: skip
+    check(message(lambda: ints.add(0.5)) == "KeyTypeError: a key of type double precision, where the filter holds bigint",
+          "so does that of another key type", message(lambda: ints.add(0.5)))  # fmt: skip
+
+
+# ----------------------------------------------------------------
 # Against a server
 # ----------------------------------------------------------------
 
@@ -187,7 +289,8 @@ UTC = dt.timezone.utc
 KEYS: list[tuple[str, list]] = [
     # SQL literals and the same keys here
     ("bigint", [("-5", -5), ("9223372036854775807", 2**63 - 1)]),
-    ("smallint", [("7", 7)]),
+    ("smallint", [("7", 7), ("-32768", Key("smallint", -32768))]),
+    ("int", [("2147483647", Key("int", 2147483647))]),
     ("double precision", [("1.5", 1.5), ("-0", -0.0), ("NaN", float("nan")), ("1e300", 1e300)]),
     ("real", [("0.1", Key("real", 0.1)), ("NaN", Key("float4", float("nan")))]),
     ("numeric", [("1.00", Decimal(1)), ("-12345.678901", Decimal("-12345.678901")),
@@ -340,12 +443,12 @@ def with_psycopg() -> None:
         check(connection.execute("SELECT f FROM filters").fetchone() == (f,), "COPY")
 
 
-
 def has_module(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
 alone()
+numbers_given()
 if "BLOOMTYPE_SERVER" in os.environ:
     from_server(Path(os.environ["BLOOMTYPE_SERVER"]))
 for module, tests in (("psycopg2", against_server), ("psycopg", with_psycopg)):

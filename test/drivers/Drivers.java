@@ -56,6 +56,10 @@ public class Drivers {
 			check(BloomFilter.fromText(r.getString(2)), urls, "JDBC: a column of type bloom is text");
 			check(urls.contains("https://example.org/1"), true, "clients/java: a key of the server");
 			check(urls.contains("https://example.org/x"), false, "clients/java: another key");
+			r = con.createStatement().executeQuery("SELECT bloom_add(bloom_empty(10), '\u00e9'::text)::bytea");
+			r.next();
+			check(BloomFilter.builder(10).add('\u00e9').build(), BloomFilter.fromBytes(r.getBytes(1)),
+				"clients/java: a char is a text of one character");
 			BloomFilter.Builder ids = BloomFilter.builder(1000);
 			for (int id = 1; id <= 1000; id++)
 				ids.add(id);

@@ -29,6 +29,7 @@ my $modules = $ENV{BLOOMTYPE_ALL_CLIENTS} ? 'xxhash, psycopg2, psycopg' : 'xxhas
 #	*.bloom		the bytes of filters of these keys, made with a capacity
 #	combined	lines of two filters, their union and their intersection, each in
 #				hexadecimal
+#	printed/	a filter of 1, 2 and -3 as psql prints it, in several formats
 #	verdicts	lines of "accepted FILE" and "refused FILE": does the server take
 #				the bytes in this file for a bloom?
 #
@@ -113,6 +114,24 @@ cmp_ok(scalar(grep { /^refused/ } split /\n/, $verdicts), '>', 20, 'bytes that i
 open my $file, '>', "$folder/verdicts" or die;
 print $file "$verdicts\n";
 close $file or die;
+
+# A filter as psql prints it, for the page.
+mkdir "$folder/printed" or die;
+foreach my $type ('bloom', 'bytea')
+{
+	my $query = "SELECT 1 AS id, bloom_agg(i, 10, 0.01)::$type AS f FROM (VALUES (1), (2), (-3)) AS k (i)";
+	my %settings = (aligned => '', border => '\pset border 2', unicode => '\pset linestyle unicode', expanded => '\x',
+		unaligned => '\a', tuples => "\\a\n\\t", csv => '\pset format csv', html => '\pset format html', wrapped => "\\pset format wrapped\n\\pset columns 250");
+	print_rows("$type $_", "$settings{$_}\n$query;") foreach sort keys %settings;
+	print_rows("$type rows", "$query UNION ALL $query;");
+	print_rows("$type copy", "COPY ($query) TO STDOUT;");
+}
+
+sub print_rows
+{
+	my ($name, $script) = @_;
+	IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr('postgres') ], '<', \$script, '>', "$folder/printed/$name") or die $name;
+}
 
 local %ENV = (%ENV, BLOOMTYPE_SERVER => $folder, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres',
 	PYTHONDONTWRITEBYTECODE => 1, PYTHONIOENCODING => 'utf-8');

@@ -267,6 +267,11 @@ public final class BloomFilter {
         return holds(KeyType.TEXT) && test(Keys.hash(key, shape.seed()));
     }
 
+    /** The same for a {@code text} of one character, and not for its number. */
+    public boolean contains(char key) {
+        return contains(String.valueOf(key));
+    }
+
     /** The same for a {@code bytea}. */
     public boolean contains(byte[] key) {
         return holds(KeyType.BYTEA) && test(Keys.hash(key, shape.seed()));
@@ -572,6 +577,11 @@ public final class BloomFilter {
         /** The same for a {@code text}, {@code varchar}, {@code name}, or {@code char(n)} without its trailing blanks. */
         public Builder add(String key) {
             return add(KeyType.TEXT, Keys.hash(key, shape.seed()));
+        }
+
+        /** The same for a {@code text} of one character, and not for its number. */
+        public Builder add(char key) {
+            return add(String.valueOf(key));
         }
 
         /** The same for a {@code bytea}. */

@@ -359,6 +359,12 @@ public final class ClientTest {
             fails(IllegalArgumentException.class, () -> texts.contains(half), "half a character");
         }
         check(!texts.contains("\ud83c\udf38"), "a character beyond the first 65536");
+        Character boxed = 'k';
+        BloomFilter letters = BloomFilter.builder(100).add('k').add(boxed).add('\u00e9').build();
+        check(letters.equals(BloomFilter.builder(100).add("k").add("\u00e9").build()), "a char is a text");
+        check(letters.contains(boxed) && letters.contains('\u00e9') && !letters.contains('l'), letters);
+        fails(KeyTypeException.class, () -> filled(BloomFilter.builder(200), 0, 200).contains('k'), "k is not 107");
+        fails(IllegalArgumentException.class, () -> letters.contains('\ud800'), "half a character");
     }
 
     private static void times() {
