@@ -80,6 +80,7 @@ if (picture eq "memory") {
 	has_floor = 0
 	set xlabel "rows n (two bigint), one in twenty a repeat"
 	set ylabel "MB"
+	set lmargin 10
 	set logscale y
 	set yrange [*:*]
 }
@@ -215,6 +216,7 @@ if (picture eq "fill") {
 		data index "fill" using 1:(100 * $2) with points pt 7 ps 0.7 lc rgb green notitle
 	unset label 1
 	unset label 1000
+	unset arrow
 	unset title
 	set bmargin 4.5
 	set xlabel "distinct keys in the filter, divided by its capacity"
@@ -225,8 +227,9 @@ if (picture eq "fill") {
 	set label 2 "points: measured, the mean; bars: one standard deviation; lines: that of the formula" at 0.1, graph 0.92 left tc rgb text
 	plot deviation(x) lw 1.2 lc rgb blue notitle, \
 		-deviation(x) lw 1.2 lc rgb blue notitle, \
-		data index "error" using 1:(100 * $2):(100 * $3):(100 * $4) \
-			with yerrorbars pt 7 ps 0.7 lc rgb blue notitle
+		data index "error" using 1:(100 * $3):(0):(100 * ($4 - $3)) \
+			with vectors heads size graph 0.006, 90 lc rgb blue notitle, \
+		data index "error" using 1:(100 * $2) with points pt 7 ps 0.7 lc rgb blue notitle
 	unset multiplot
 	drawn = 1
 }
