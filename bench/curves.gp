@@ -138,8 +138,8 @@ if (picture eq "rate") {
 	set yrange [2e-4:100]
 	set xtics 0.5 format "%g"
 	set format y "%g %%"
-	set lmargin 10
-	set rmargin 13
+	set lmargin 11
+	set rmargin 14
 	do for [i = 1:3] {
 		rate = asked[i] + 0
 		set arrow from 0, rate to 1, rate nohead dt (6, 4) lw 1.5 lc rgb inks[i]
@@ -161,7 +161,7 @@ if (picture eq "size") {
 	array names[8] = ["10 %", "1 %", "0.1 %", "0.0001 %", "room for 10^7, holds n", "unique index, bigint", "unique index, uuid", "hash table, bigint"]
 	array texts[8] = ["filter at 10 %", "filter at 1 %", "filter at 0.1 %", "filter at 0.0001 %", "", "unique index, bigint", "unique index, uuid", "hash table, bigint"]
 	array inks[8] = [gold, green, blue, purple, green, brown, plum, grey]
-	array move[8] = [-0.5, -0.15, 0.15, 0.5, 0, -0.4, 0.4, 0.1]
+	array move[8] = [-0.4, -0.2, 0.3, 0.4, 0, -0.2, 0.1, 0.4]
 	array last_x[8]
 	array last_y[8]
 	do for [i = 1:8] {
@@ -263,6 +263,8 @@ if (!drawn) {
 	}
 	do for [round = 1:100] {
 		do for [i = 1:n] {
+			bottom = 0.03 * lines[i] - 0.01
+			height[i] = height[i] < bottom ? bottom : height[i]
 			do for [j = 1:n] {
 				gap = 0.03 * (lines[i] + lines[j])
 				if (i != j && height[i] >= height[j] && height[i] - height[j] < gap) {
