@@ -161,7 +161,7 @@ if (picture eq "size") {
 	array names[8] = ["10 %", "1 %", "0.1 %", "0.0001 %", "room for 10^7, holds n", "unique index, bigint", "unique index, uuid", "hash table, bigint"]
 	array texts[8] = ["filter at 10 %", "filter at 1 %", "filter at 0.1 %", "filter at 0.0001 %", "", "unique index, bigint", "unique index, uuid", "hash table, bigint"]
 	array inks[8] = [gold, green, blue, purple, green, brown, plum, grey]
-	array move[8] = [-0.4, -0.2, 0.3, 0.4, 0, -0.2, 0.1, 0.4]
+	array move[8] = [-0.4, -0.2, 0.3, 0.4, 0, -0.2, 0.3, 0.5]
 	array last_x[8]
 	array last_y[8]
 	do for [i = 1:8] {
