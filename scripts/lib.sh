@@ -40,10 +40,11 @@ apt_leftovers=()        # files that keep apt-get from creating clusters
 # stand for the two packages whose names contain PostgreSQL's version.
 build_packages=(SERVER HEADERS libxxhash-dev gcc libc6-dev make gzip)
 
-# What the tests of clients/ need, by the same names.
+# What the tests of clients/ and of drivers need, by the same names.
 client_packages=(nodejs npm chromium golang-go cargo default-jdk-headless
-    python3-xxhash python3-psycopg2 python3-psycopg
-    python3-venv python3-setuptools python3-wheel)
+    python3-xxhash python3-venv python3-setuptools python3-wheel
+    python3-psycopg2 python3-psycopg python3-asyncpg python3-sqlalchemy
+    golang-github-lib-pq-dev libpostgresql-jdbc-java libdbd-pg-perl)
 
 
 #
