@@ -1,8 +1,8 @@
 # bench/curves.gp: a picture of bench/draw; dir, picture and n are given.
 #
 # dir/points has n blocks, each a line's name, and then x, y and the bounds of a
-# band.  dir/foot says what was measured, and how.  The picture is dir/svg, and its
-# title dir/title.
+# band.  dir/foot says what was measured, and how, dir/time which time.  The
+# picture is dir/svg, and its title dir/title.
 #
 # The background is transparent.  Every colour has a contrast of at least 3 to white
 # and to black, which test/tap/pictures.pl checks: a page may have either.  Ours are
@@ -97,7 +97,7 @@ if (picture eq "sets") {
 	set tmargin 4
 	set multiplot layout 1, 2
 	set label 1 title_text at screen 0.5, 0.955 center textcolor rgb text
-	set title "processor time of a million keys"
+	set title system("cat " . dir . "/time") . " of a million keys"
 	set ylabel "seconds" offset 1
 	set rmargin 2
 	plot for [i = 1:3] data index "seconds, " . sides[i] every ::1 using 1:2 with linespoints \
