@@ -269,7 +269,7 @@ COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity
 
 CREATE FUNCTION bloom_fp_prob_now(filter bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_fp_prob_now(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set; fp_prob of bloom_info is the rate that was asked for';
+COMMENT ON FUNCTION bloom_fp_prob_now(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set; fp_prob of bloom_info is the rate that was requested';
 
 CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -699,7 +699,7 @@ COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key po
 -- the caller.  Their times are the clock of sets that forget.
 -- ----------------------------------------------------------------
 
--- not STRICT; keeps the parameters of a set; keep is in microseconds, 0 is for ever
+-- not STRICT; keeps the parameters of a set; keep is in microseconds, 0 is forever
 CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep bigint,
 							   slices int, buckets int, bits bigint, hashes int,
 							   seed bigint, grow boolean, key_type bloom)
@@ -707,7 +707,7 @@ CREATE FUNCTION _bloom_set_room(capacity bigint, fp_prob float8, keep bigint,
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_set_room(bigint, float8, bigint, int, int, bigint, int, bigint, boolean, bloom) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set; the last is an empty filter with the type of its keys';
 
--- not STRICT; without keep, keys are kept for ever; without seed, it is random
+-- not STRICT; without keep, keys are kept forever; without seed, it is random
 CREATE FUNCTION bloom_set_create(name text, key_type text,
 								 capacity float8 DEFAULT NULL,
 								 fp_prob float8 DEFAULT 0.01,
@@ -718,7 +718,7 @@ CREATE FUNCTION bloom_set_create(name text, key_type text,
 								 if_not_exists boolean DEFAULT false)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_create(text, text, float8, float8, interval, int, boolean, boolean, bigint, boolean) IS 'make the table of a set of keys of a type, named as for a column, with false-positive rate fp_prob; the set begins with room for capacity distinct keys (100000), and grows, unless grow is false; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / slices; capacity is the number of keys in that time; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE';
+COMMENT ON FUNCTION bloom_set_create(text, text, float8, float8, interval, int, boolean, boolean, bigint, boolean) IS 'make the table of a set of keys of a type, named as for a column, with false-positive rate fp_prob; the set begins with space for capacity distinct keys (100000), and grows, unless grow is false; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / slices; capacity is the number of keys in that time; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE';
 
 -- not STRICT, these: a null set is an error, a null key gives null
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
@@ -753,7 +753,7 @@ COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz)
 
 CREATE FUNCTION bloom_set_compact(set regclass) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'delete what has expired by the clock, move the keys that wait beside the filters of a set into these where that saves space, and return the number of keys moved; later adds do both for the parts of the set to which they write';
+COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'delete what has expired by the clock, merge the keys that wait beside the filters of a set into these, in buckets with enough keys for a filter, and return the number of keys merged; the table grows at first; later adds do both for the parts of the set to which they write';
 
 CREATE FUNCTION bloom_set_dedup() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
@@ -769,7 +769,7 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 							   OUT generations int, OUT seed bigint)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type, capacity and rate of a set as asked; keys estimated, rate now, bytes on disk; of a set that forgets: keep, slices, the length of a slice, and the oldest live one; whether it grows, buckets in the first generation, generations that have keys, seed';
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type, capacity and rate of a set as requested; keys estimated, rate now, bytes on disk; of a set that forgets: keep, slices, the length of a slice, and the oldest live one; whether it grows, buckets in the first generation, generations that have keys, seed';
 
 CREATE FUNCTION bloom_set_slices(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 								 OUT slice timestamptz, OUT capacity bigint,
@@ -778,7 +778,7 @@ CREATE FUNCTION bloom_set_slices(set regclass, at timestamptz DEFAULT pg_catalog
 								 OUT generations int)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bloom_set_slices(regclass, timestamptz) IS 'a row for each live time slice that has keys, the newest first: its beginning, capacity and rate as asked, keys estimated, rate now, bytes of its rows, generations; a set without keep has one, -infinity';
+COMMENT ON FUNCTION bloom_set_slices(regclass, timestamptz) IS 'a row for each live time slice that has keys, the newest first: its beginning, capacity and rate as requested, keys estimated, rate now, bytes of its rows, generations; a set without keep has one, -infinity';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS
@@ -824,7 +824,7 @@ COMMENT ON FUNCTION _counting_bloom_from_bytea(bytea) IS 'the counting filter th
 
 CREATE FUNCTION _counting_bloom_to_bloom(counting_bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION _counting_bloom_to_bloom(counting_bloom) IS 'the plain filter of the same keys, which takes a quarter of the room';
+COMMENT ON FUNCTION _counting_bloom_to_bloom(counting_bloom) IS 'the plain filter of the same keys, which takes a quarter of the space';
 
 CREATE CAST (counting_bloom AS bytea) WITH FUNCTION _counting_bloom_to_bytea(counting_bloom);
 COMMENT ON CAST (counting_bloom AS bytea) IS 'the bytes of a counting filter, as docs/format.md describes them';

@@ -54,7 +54,7 @@ FROM link \gset
 \echo
 \echo 'It tests each link against a filter.  "No" is certain: the crawler fetches the page'
 \echo 'and adds the link, so it never fetches a page twice.  "Yes" is a false positive at'
-\echo 'the rate asked for when the filter is full, and less before: then a page is lost.'
+\echo 'the requested rate when the filter is full, and less before: then a page is lost.'
 \echo
 
 -- One crawl: the URLs that a filter of this capacity and fp_prob lets through.
@@ -112,7 +112,7 @@ FROM crawl;
 --
 
 \echo '(b) The same URLs in a table with a unique index, and in filters.  A filter cannot'
-\echo 'list its keys, and reports absent keys as present at the rate asked for.'
+\echo 'list its keys, and reports absent keys as present at the requested rate.'
 \echo
 
 CREATE TEMP TABLE seen (url text PRIMARY KEY);

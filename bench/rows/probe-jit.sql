@@ -1,5 +1,5 @@
--- The other rows have JIT off.  A filter must not make a plan look so dear that
--- the server compiles it where it would not without.
+-- The other rows have JIT off.  A filter must not make a plan look so
+-- expensive that the server compiles it where it would not without.
 -- title: probe, constant filter of 10^6 int8, JIT at its default
 -- setup:
 SELECT bench_keys('int8', :rows);

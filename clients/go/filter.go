@@ -67,7 +67,7 @@ type Info struct {
 	Hashes    int
 	Seed      int64
 	Capacity  int64
-	FPProb    float64 // as it was asked for
+	FPProb    float64 // as requested
 	Keys      float64 // about how many distinct keys were added
 	FPProbNow float64
 	Form      string // "keys" or "bits"

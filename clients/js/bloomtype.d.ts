@@ -37,7 +37,7 @@ export interface Info {
   seed: bigint
   /** How many keys the filter is for. */
   capacity: number
-  /** The rate of false positives that was asked for. */
+  /** The requested false-positive rate. */
   fpProb: number
   /** An estimate; exact in keys form. */
   keys: number

@@ -12,7 +12,7 @@
  *	 much as reading all of the filter, it is read as a whole.  So the cost is
  *	 at most about twice that of the better way, whichever it turns out to be;
  * - a statement remembers what it has read, by TOAST pointers.  A pointer names
- *	 one value for ever: a row that is updated gets another pointer.
+ *	 one value forever: a row that is updated gets another pointer.
  *
  * A statement remembers a fixed number of filters.  Their memory is limited to
  * hash_mem, except that one filter of any size is always kept.  All call sites

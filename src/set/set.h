@@ -7,7 +7,7 @@
  * -----
  *
  *	bucket		the keys whose hashes are in one range; it has rows of its own
- *	slice		a range of time; -infinity in a set that keeps its keys for ever
+ *	slice		a range of time; -infinity in a set that keeps its keys forever
  *	generation	of a set that grows: the next has twice as many buckets, each
  *				for half of the keys of one before
  *	lane		a row of hashes, exactly: keys that are not in a filter yet

@@ -30,7 +30,7 @@ typedef struct StoredSetParams
 	/* in the definition of the table */
 	int64		capacity;		/* of the first generation, if it grows */
 	double		fp_prob;
-	int64		keep;			/* microseconds; 0: for ever */
+	int64		keep;			/* microseconds; 0: forever */
 	int32		slices;
 	int32		buckets;		/* of the first generation */
 	int64		bits;			/* of the filter of a bucket */

@@ -341,7 +341,7 @@ impl Filter {
         self.shape.capacity
     }
 
-    /// The false-positive rate that was asked for.
+    /// The requested false-positive rate.
     pub fn fp_prob(&self) -> f64 {
         self.shape.fp_prob
     }
