@@ -769,7 +769,7 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 							   OUT generations int, OUT seed bigint)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type, capacity and rate of a set as requested; keys estimated, rate now, bytes on disk; of a set that forgets: keep, slices, the length of a slice, and the oldest live one; whether it grows, buckets in the first generation, generations that have keys, seed';
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type, capacity and rate of a set as requested; keys estimated, current rate, bytes on disk; of a set that forgets: keep, slices, the length of a slice, and the oldest live one; whether it grows, buckets in the first generation, generations that have keys, seed';
 
 CREATE FUNCTION bloom_set_slices(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 								 OUT slice timestamptz, OUT capacity bigint,
@@ -778,7 +778,7 @@ CREATE FUNCTION bloom_set_slices(set regclass, at timestamptz DEFAULT pg_catalog
 								 OUT generations int)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
-COMMENT ON FUNCTION bloom_set_slices(regclass, timestamptz) IS 'a row for each live time slice that has keys, the newest first: its beginning, capacity and rate as requested, keys estimated, rate now, bytes of its rows, generations; a set without keep has one, -infinity';
+COMMENT ON FUNCTION bloom_set_slices(regclass, timestamptz) IS 'a row for each live time slice that has keys, the newest first: its beginning, capacity and rate as requested, keys estimated, current rate, bytes of its rows, generations; a set without keep has one, -infinity';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS
