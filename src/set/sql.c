@@ -644,8 +644,11 @@ GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 	BloomHasherInit(&site->hasher, key->atttypid, key->attcollation);
 	MemoryContextSwitchTo(oldcontext);
 
-	/* before the first key, which may be null */
-	StoredSetOpen(&table, site->set, false);
+	/*
+	 * before the first key, which may be null; to write, since a lock that is
+	 * made stronger later can deadlock
+	 */
+	StoredSetOpen(&table, site->set, true);
 	BloomCheckHasher(&site->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
 					 BLOOM_TO_ADD);
 	StoredSetClose(&table);
