@@ -211,6 +211,9 @@ BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 			 key_type->id == TEXTOID && has->words == 0 ?
 			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
 					 has_name) :
+			 key_type->id == TEXTOID && key_type->words == 0 ?
+			 errhint("An untyped literal or parameter counts as text. Use keys of type %s.",
+					 has_name) :
 			 has->id == TEXTOID ?
 			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
 					 holder == BLOOM_HOLDER_SET ? "set" : "filter",
