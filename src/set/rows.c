@@ -151,7 +151,8 @@ StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write)
 	if (table->rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
+				 errmsg("relation with OID %u does not exist", relid),
+				 errhint("If the set was replaced while this call waited for it, repeat the statement.")));
 	table->set = StoredSetRecall(table->rel)->set;
 	table->set.key_type = BloomCopyKeyType(&table->set.key_type);
 
