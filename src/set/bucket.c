@@ -88,8 +88,9 @@ FindKey(StoredSetKey *keys, uint64 nkeys, uint64 hash)
 {
 	StoredSetKey key;
 
-	if (nkeys == 1)
-		return keys->hash == hash ? keys : NULL;
+	/* none, as in bloom_set_compact, are no array to search */
+	if (nkeys < 2)
+		return nkeys == 1 && keys->hash == hash ? keys : NULL;
 	key = StoredSetMakeKey(hash, 0);
 	return bsearch(&key, keys, nkeys, sizeof(StoredSetKey),
 				   StoredSetCompareKeys);
