@@ -97,7 +97,7 @@ if (picture eq "sets") {
 	set tmargin 4
 	set multiplot layout 1, 2
 	set label 1 title_text at screen 0.5, 0.955 center textcolor rgb text
-	set title system("cat " . dir . "/time") . " of a million keys"
+	set title system("cat " . dir . "/time")
 	set ylabel "seconds" offset 1
 	set rmargin 2
 	plot for [i = 1:3] data index "seconds, " . sides[i] every ::1 using 1:2 with linespoints \
