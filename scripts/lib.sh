@@ -180,6 +180,8 @@ lacks() {
         python3-xxhash) ! /usr/bin/python3 -c 'import xxhash' 2>/dev/null ;;
         python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
         python3-psycopg) ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null ;;
+        python3-asyncpg) ! /usr/bin/python3 -c 'import asyncpg' 2>/dev/null ;;
+        python3-sqlalchemy) ! /usr/bin/python3 -c 'import sqlalchemy' 2>/dev/null ;;
         python3-venv) ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null ;;
         python3-setuptools) ! /usr/bin/python3 -c 'import setuptools' 2>/dev/null ;;
         python3-wheel) ! /usr/bin/python3 -c 'import wheel' 2>/dev/null ;;
@@ -193,7 +195,9 @@ lacks() {
         clang) [ -z "$(find_clang)" ] ;;
         binutils) ! command -v nm >/dev/null ;;
         debhelper) ! command -v dh >/dev/null ;;
-        postgresql-all | build-essential) ! dpkg -s "$1" >/dev/null 2>&1 ;;
+        libdbd-pg-perl) ! /usr/bin/perl -MDBD::Pg -e 1 2>/dev/null ;;
+        postgresql-all | build-essential | libpostgresql-jdbc-java | golang-*-dev)
+            ! dpkg -s "$1" >/dev/null 2>&1 ;;
         perl) ! command -v prove >/dev/null ;;
         *) ! command -v "$1" >/dev/null ;;
     esac
