@@ -54,6 +54,9 @@ client_packages=(nodejs npm chromium golang-go cargo default-jdk-headless
 # say TEXT: one line of progress.
 say() { printf '%s\n' "$*"; }
 
+# release_version: what META.json says.
+release_version() { sed -n '/"version"/{s/.*: *"\(.*\)".*/\1/p;q}' "$top/META.json"; }
+
 # start_ticker TEXT LOG: from now on, print every 15 seconds how far it is.
 start_ticker() {
     local began=$SECONDS

@@ -88,7 +88,7 @@ FindKey(StoredSetKey *keys, uint64 nkeys, uint64 hash)
 {
 	StoredSetKey key;
 
-	/* none, as in bloom_set_compact, are no array to search */
+	/* without keys, as in bloom_set_compact, there is no array to search */
 	if (nkeys < 2)
 		return nkeys == 1 && keys->hash == hash ? keys : NULL;
 	key = StoredSetMakeKey(hash, 0);

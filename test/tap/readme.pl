@@ -44,8 +44,8 @@ foreach my $want (
 my $doc = read_examples('README.md');
 my ($begin) = grep { $lines[ $_ - 1 ] eq "## Get started\n" } 1 .. @lines;
 my $end = $begin + ($sections{'get-started'} =~ tr/\n//);
-$doc->{examples} = [ grep { $_->{line} > $begin && $_->{line} < $end } @{ $doc->{examples} } ];
-my @examples = @{ $doc->{examples} };
+my @examples = grep { $_->{line} > $begin && $_->{line} < $end } @{ $doc->{examples} };
+$doc->{sessions} = [ { examples => \@examples } ];
 ok((grep { $_->{sql} =~ /CREATE TABLE/ && defined $_->{result} && $_->{line} < 40 } @examples),
 	'a table, and what is found in it, within the first 40 lines');
 like($examples[0]->{sql}, qr/^CREATE EXTENSION bloomtype;/, 'it begins with the extension');
