@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * set/add.c
- *		Adding keys to a stored set.
+ *		Calls that write to a stored set: add, claim, remove, compact.
  *
- * The keys of a call are sorted by a number that is made from their hashes,
- * their place.  A bucket has a range of places, and two buckets of the next
- * generation have the halves of that range; so the keys of a bucket stand
- * together, and among them those of each bucket below it.
+ * The keys of a call are sorted by their hashes.  It goes from stripe to stripe:
+ * locks one, reads all ranges for which it has keys, then writes, and unlocks.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -14,25 +12,13 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
 
-#include "set/add.h"
-#include "set/test.h"
-
-/*
- * A bucket is closed when its filter and lanes together have this part of the
- * keys that set half of the bits, on average.  Then few of them stay in lanes.
- */
-#define CLOSE_AT			0.95
-
-/* Standard errors above the capacity that are worth a warning */
-#define OVERFULL_ERRORS		5
+#include "set/pause.h"
+#include "set/store.h"
 
 /* ----------------------------------------------------------------
  *							CALLS
@@ -46,23 +32,39 @@
  * An error, if the time is ahead of the clock by more than a slice.
  */
 void
-StoredSetOpenToWrite(StoredSetCall *call, Oid relid, TimestampTz at)
+StoredSetOpenToWrite(StoredSetCall *call, Oid relid, TimestampTz at,
+					 bool check_privileges)
 {
 	const StoredSetParams *params = &call->table.set.params;
+	TimestampTz clock = GetCurrentTimestamp();
 
-	call->keys = NULL;
-	call->nkeys = 0;
-	call->overfull = 0;
-	StoredSetOpen(&call->table, relid, true);
-	if (params->keep != 0 && at > GetCurrentTimestamp() + params->slice_length)
+	StoredSetOpen(&call->table, relid, true, check_privileges);
+	memset((char *) call + sizeof(StoredSetTable), 0,
+		   sizeof(StoredSetCall) - sizeof(StoredSetTable));
+	if (params->keep != 0 && at > clock + StoredSetSliceLength(params))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("time %s is ahead of the clock",
 						timestamptz_to_str(at)),
 				 errdetail("By the clock, the set must still remember keys that are too old by that time."),
-				 errhint("A time may be ahead by a slice at most: see bloom_set_info.")));
+				 errhint("A time may be ahead by a %dth of keep at most.",
+						 STORED_SET_SLICES)));
 	call->oldest = StoredSetOldestSlice(params, at);
 	call->current = StoredSetSliceOf(params, at);
+	call->droppable = Min(call->oldest, StoredSetOldestSlice(params, clock));
+}
+
+/* The order of the keys of a call, for qsort. */
+static int
+CompareKeys(const void *a, const void *b)
+{
+	const StoredSetKey *left = a;
+	const StoredSetKey *right = b;
+
+	CHECK_FOR_INTERRUPTS();
+	if (left->hash != right->hash)
+		return left->hash < right->hash ? -1 : 1;
+	return left->index < right->index ? -1 : left->index > right->index;
 }
 
 /* Give a call its keys, the first of each hash. */
@@ -76,82 +78,49 @@ MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes)
 	for (uint64 i = 0; i < nhashes; i++)
 	{
 		BloomCheckInterrupts(i);
-		call->keys[i] = StoredSetMakeKey(hashes[i], (uint32) i);
+		call->keys[i] = (StoredSetKey)
+		{
+			.hash = hashes[i],.index = (uint32) i
+		};
 	}
 	if (nhashes > 1)
-		qsort(call->keys, nhashes, sizeof(StoredSetKey), StoredSetCompareKeys);
+		qsort(call->keys, nhashes, sizeof(StoredSetKey), CompareKeys);
 	for (uint64 i = 0; i < nhashes; i++)
 	{
 		if (i == 0 || call->keys[i].hash != call->keys[n - 1].hash)
 			call->keys[n++] = call->keys[i];
-		else
-			call->keys[n - 1].index = Min(call->keys[n - 1].index,
-										  call->keys[i].index);
 	}
 	call->nkeys = n;
 }
 
-/*
- * How many of these keys, from the last one, belong to one bucket?  Or to as
- * many side by side as this power of two.
- */
-static uint64
-CountLast(const StoredSetParams *params, int generation, int shift,
-		  const StoredSetKey *keys, uint64 nkeys)
-{
-	int32		last = StoredSetBucketOf(params, generation,
-										 keys[nkeys - 1].place) >> shift;
-	uint64		n = 1;
-
-	while (n < nkeys && last ==
-		   StoredSetBucketOf(params, generation, keys[nkeys - 1 - n].place) >> shift)
-		n++;
-	return n;
-}
-
-/* ----------------------------------------------------------------
- *							WARNING
- * ----------------------------------------------------------------
- */
-
-/*
- * Note by how much a bucket exceeds its capacity that cannot give keys to the
- * next generation.
- *
- * Their number varies by chance, and is an estimate besides.
- */
+/* Forget what was read without a lock, or while a transaction has ended. */
 static void
-NoteOverfull(StoredSetCall *call, const StoredSetBucket *bucket)
+ForgetPicture(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 {
-	const StoredSetParams *params = &call->table.set.params;
-	double		keys = bucket->nkeys + bucket->nyoung;
-	double		capacity = params->grows ?
-	StoredSetKeysOfHalf(params, bucket->generation) : params->bucket_capacity;
-	double		error;
-	double		variance;
-
-	if (bucket->generation + 1 < params->generations || keys <= capacity)
-		return;
-	error = BloomEstimateError(params->bits, params->hashes, capacity);
-	variance = error * error + (params->buckets > 1 ? capacity : 0);
-	if (keys > capacity + OVERFULL_ERRORS * sqrt(variance))
-		call->overfull = Max(call->overfull, keys / capacity);
+	call->nopen = 0;
+	call->has_gap = false;
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		keys[i].pending = InvalidTransactionId;
+		keys[i].is_held = false;
+	}
 }
 
-/* Warn of a set that holds more keys than it is sized for.  True: it does. */
+/*
+ * Has what was read since the lock was taken one picture of the stripe?  Then a
+ * hash beyond its range's end shows that a row is missing.
+ */
 static bool
-WarnIfOverfull(const StoredSetCall *call)
+HasOnePicture(StoredSetCall *call, const StoredSetRange *range)
 {
-	if (call->overfull > 0)
-		ereport(WARNING,
-				(errmsg("Bloom set \"%s\" holds more keys than its capacity",
-						RelationGetRelationName(call->table.rel)),
-				 errdetail("A bucket holds about %.1f times the keys that it is sized for.",
-						   call->overfull),
-				 call->table.set.params.grows ?
-				 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity.") :
-				 errhint("bloom_set_info shows the false-positive rate. Make a set of a larger capacity, or one that grows.")));
-	return call->overfull > 0;
+	StoredSetPause(STORED_SET_PAUSE_READ);
+	CHECK_FOR_INTERRUPTS();
+	if (!StoredSetPictureHolds(call))
+		return false;
+	if (call->has_gap)
+		StoredSetInvalidRow(&call->table, range->start, 0,
+							"There is no range above it.");
+	return true;
 }
 
 /* ----------------------------------------------------------------
@@ -159,150 +128,99 @@ WarnIfOverfull(const StoredSetCall *call)
  * ----------------------------------------------------------------
  */
 
-static bool AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys,
-						uint64 nkeys, bool write);
-
-/* The same for each of their buckets in a generation, from higher to lower. */
-static bool
-AddToBuckets(StoredSetCall *call, int generation, StoredSetKey *keys,
-			 uint64 nkeys, bool write)
+/* Is there anything to look for, or to write, of a key? */
+static inline bool
+IsUndecided(const StoredSetCall *call, const StoredSetKey *key)
 {
-	for (uint64 left = nkeys; left > 0;)
-	{
-		uint64		n = CountLast(&call->table.set.params, generation, 0, keys,
-								  left);
-
-		left -= n;
-		if (StoredSetCountAnswers(keys + left, n, STORED_SET_UNKNOWN) > 0 &&
-			!AddToBucket(call, generation, keys + left, n, write))
-			return false;
-	}
-	return true;
-}
-
-/* How many more keys may there be in a bucket? */
-static uint64
-RoomLeft(const StoredSetParams *params, const StoredSetBucket *bucket)
-{
-	double		keys = CLOSE_AT * StoredSetKeysOfHalf(params, bucket->generation) -
-	bucket->nkeys - bucket->nyoung;
-
-	if (bucket->generation + 1 >= params->generations)
-		return PG_UINT32_MAX;
-	return keys < 1 ? 0 : (uint64) keys;
+	return key->answer == STORED_SET_UNKNOWN || (call->claims && !key->is_held);
 }
 
 /*
- * Delete what is older than the oldest live slice, by the time of the call and
- * by the clock.
+ * How many committed keys are worth a new list?  Fewer, if the new keys would
+ * not find space beside them in a lane.
  */
-static void
-DeleteOldSlices(StoredSetCall *call, int32 bucket)
+static int
+MergeFrom(const StoredSetCall *call, const StoredSetRange *range)
 {
-	TimestampTz oldest = StoredSetOldestSlice(&call->table.set.params,
-											  GetCurrentTimestamp());
+	uint64		nnew = 0;
 
-	StoredSetDeleteSlices(call, bucket, Min(call->oldest, oldest));
+	for (uint64 i = 0; i < range->nkeys; i++)
+		nnew += IsUndecided(call, &range->keys[i]);
+	if (nnew == 0)
+		return PG_INT32_MAX;
+	return Max(STORED_SET_FEW_KEYS / 2,
+			   STORED_SET_FEW_KEYS + 1 - (int) Min(nnew, STORED_SET_FEW_KEYS));
 }
 
-/*
- * Add those keys that are new to the rows of a bucket, as many as it takes.
- * True: the others go to the next generation.
- */
-static bool
-WriteBucket(StoredSetCall *call, StoredSetBucket *bucket, StoredSetKey *keys,
-			uint64 nkeys)
+/* Read the ranges of keys, from higher to lower, and plan what to write. */
+static List *
+ReadRanges(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 {
-	const StoredSetParams *params = &call->table.set.params;
-	uint64		nopen = StoredSetCountAnswers(keys, nkeys, STORED_SET_UNKNOWN);
-	uint64		n = 0;
-	uint64		room;
-	uint64		one;
-	uint64	   *hashes = nopen == 1 ? &one : palloc(nopen * sizeof(uint64));
-	StoredSetLane *lane = NULL;
+	List	   *ranges = NIL;
 
-	if (!bucket->has_rows && params->keep != 0)
-		DeleteOldSlices(call, bucket->number);
-	/* early, if the new keys would not find place beside them in a lane */
-	StoredSetMerge(call, bucket, nopen < STORED_SET_MERGE_KEYS / 2 ?
-				   STORED_SET_MERGE_KEYS + 1 - (int) nopen :
-				   STORED_SET_MERGE_KEYS / 2);
-
-	room = bucket->state == STORED_SET_CLOSED ? 0 : RoomLeft(params, bucket);
-	for (uint64 i = 0; i < nkeys && n < Min(room, STORED_SET_MAX_NEW_KEYS); i++)
+	while (nkeys > 0)
 	{
-		if (keys[i].answer != STORED_SET_UNKNOWN)
-			continue;
-		keys[i].answer = STORED_SET_FRESH;
-		hashes[n++] = keys[i].hash;
-	}
-	if (n > 0 || bucket->state != STORED_SET_CLOSED)
-		lane = StoredSetPutIntoLanes(call, bucket, hashes, (int) n);
-	if (n == room && n < nopen && bucket->state != STORED_SET_CLOSED)
-	{
-		bucket->state = STORED_SET_CLOSED;
-		lane->row.closed = true;
-	}
-	bucket->nyoung += n;
-	StoredSetWriteLanes(call, bucket);
-	NoteOverfull(call, bucket);
-	return bucket->state == STORED_SET_CLOSED;
-}
+		StoredSetRange *range;
 
-/*
- * Add keys that belong to one bucket, there or in the next generations; or only
- * look for them.  False: another transaction decides on one of them.
- */
-static bool
-AddToBucket(StoredSetCall *call, int generation, StoredSetKey *keys, uint64 nkeys,
-			bool write)
-{
-	StoredSetBucket bucket;
-	bool		is_closed;
-
-	CHECK_FOR_INTERRUPTS();
-	check_stack_depth();
-	StoredSetReadBucket(call, &bucket, generation,
-						StoredSetBucketOf(&call->table.set.params, generation,
-										  keys[0].place),
-						keys, nkeys);
-	is_closed = bucket.state == STORED_SET_CLOSED;
-	if (TransactionIdIsValid(call->pending) ||
-		(bucket.state != STORED_SET_OPEN &&
-		 !AddToBuckets(call, generation + 1, keys, nkeys, write && is_closed)))
-		return false;
-	if (!write || StoredSetCountAnswers(keys, nkeys, STORED_SET_UNKNOWN) == 0)
-	{
-		/* merge what was still in lanes when the bucket was closed */
-		if (write && is_closed && call->table.wrote)
+		CHECK_FOR_INTERRUPTS();
+		if (!IsUndecided(call, &keys[nkeys - 1]))
 		{
-			StoredSetMerge(call, &bucket, STORED_SET_MERGE_KEYS);
-			StoredSetWriteLanes(call, &bucket);
+			nkeys--;
+			continue;
 		}
-		return true;
+		range = palloc(sizeof(StoredSetRange));
+		nkeys = StoredSetReadRange(call, range, keys, nkeys,
+								   keys[nkeys - 1].hash);
+		StoredSetPlanRange(call, range, MergeFrom(call, range));
+		ranges = lappend(ranges, range);
 	}
-	return !WriteBucket(call, &bucket, keys, nkeys) ||
-		AddToBuckets(call, generation + 1, keys, nkeys, true);
+	return ranges;
 }
 
-/* Add keys whose buckets have one lock. */
-static void
-AddLocked(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
+/* Another transaction that decides on one of these keys, or invalid */
+static TransactionId
+PendingOf(const StoredSetCall *call, const StoredSetKey *keys, uint64 nkeys)
 {
-	int32		bucket = StoredSetBucketOf(&call->table.set.params, 0,
-										   keys[0].place);
-
-	/* there may also be more than STORED_SET_MAX_NEW_KEYS */
-	while (StoredSetCountAnswers(keys, nkeys, STORED_SET_UNKNOWN) > 0)
+	for (uint64 i = 0; i < nkeys; i++)
 	{
-		bool		done;
-
-		StoredSetLock(&call->table, bucket);
-		done = AddToBuckets(call, 0, keys, nkeys, true);
-		StoredSetUnlock(&call->table, bucket);
-		if (!done)
-			StoredSetWaitFor(&call->table, call->pending);
+		if (TransactionIdIsValid(keys[i].pending) &&
+			(call->claims || keys[i].answer == STORED_SET_UNKNOWN))
+			return keys[i].pending;
 	}
+	return InvalidTransactionId;
+}
+
+/* Add keys of one stripe. */
+static void
+AddToStripe(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
+{
+	uint64		hash = keys[0].hash;
+	TransactionId pending;
+
+	do
+	{
+		List	   *ranges;
+		ListCell   *cell;
+
+		StoredSetLock(&call->table, hash);
+		do
+		{
+			call->table.versions.at_entry = false;	/* search again */
+			ForgetPicture(call, keys, nkeys);
+			ranges = ReadRanges(call, keys, nkeys);
+		} while (ranges != NIL && !HasOnePicture(call, llast(ranges)));
+
+		pending = PendingOf(call, keys, nkeys);
+		StoredSetPause(STORED_SET_PAUSE_WRITE);
+		if (!TransactionIdIsValid(pending))
+		{
+			foreach(cell, ranges)
+				StoredSetWriteRange(call, lfirst(cell));
+		}
+		StoredSetUnlock(&call->table, hash);
+		if (TransactionIdIsValid(pending))
+			StoredSetWaitFor(&call->table, pending);
+	} while (TransactionIdIsValid(pending));
 }
 
 /* Test the keys of a call by the snapshot that its transaction keeps. */
@@ -318,14 +236,27 @@ TestBeforeAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes)
 	pfree(answers);
 }
 
+/* How many of these keys, from the last one, belong to one stripe? */
+static uint64
+CountLast(const StoredSetKey *keys, uint64 nkeys)
+{
+	uint64		stripe = StoredSetStripeStart(keys[nkeys - 1].hash);
+	uint64		n = 1;
+
+	while (n < nkeys && keys[nkeys - 1 - n].hash >= stripe)
+		n++;
+	return n;
+}
+
 /*
  * StoredSetAdd
- *		Add keys of these hashes, of the set's key type.  Of each, the answer is
- *		that of the first.
+ *		Add keys of these hashes, of the set's key type.
+ *
+ * Of each, the answer is that of the first: of a repeat there is none.
  */
 void
 StoredSetAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
-			 bool *warned)
+			 uint8 *answers)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
 												  "Bloom set add",
@@ -334,20 +265,172 @@ StoredSetAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
 
 	MakeKeys(call, hashes, nhashes);
 	StoredSetBeginWriting(&call->table);
-	if (IsolationUsesXactSnapshot())
+	if (IsolationUsesXactSnapshot() && !call->claims)
 		TestBeforeAdd(call, hashes, nhashes);
 	oldcontext = MemoryContextSwitchTo(scratch);
 	for (uint64 left = call->nkeys; left > 0;)
 	{
-		uint64		n = CountLast(&call->table.set.params, 0,
-								  STORED_SET_LOCK_SHIFT, call->keys, left);
+		uint64		n = CountLast(call->keys, left);
 
 		left -= n;
-		AddLocked(call, call->keys + left, n);
+		AddToStripe(call, call->keys + left, n);
+		call->open = NULL;
+		call->maxopen = 0;
 		MemoryContextReset(scratch);
 	}
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(scratch);
-	if (!*warned)
-		*warned = WarnIfOverfull(call);
+	for (uint64 i = 0; i < call->nkeys; i++)
+		answers[call->keys[i].index] = call->keys[i].answer;
+	pfree(call->keys);
+	call->keys = NULL;
+}
+
+/*
+ * StoredSetClaim
+ *		Add keys of these hashes, also those that are seen.
+ *
+ * Afterwards no other transaction can have claimed one of them until this one
+ * ends.
+ */
+void
+StoredSetClaim(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
+			   uint8 *answers)
+{
+	call->claims = true;
+	StoredSetAdd(call, hashes, nhashes, answers);
+}
+
+/*
+ * StoredSetAddKey
+ *		Add a key, and finish the call.  True: it was new.
+ */
+bool
+StoredSetAddKey(StoredSetCall *call, BloomHasher *hasher, Datum key)
+{
+	const StoredSet *set = &call->table.set;
+	uint64		hash = BloomHashKeyAs(hasher, key, BLOOM_HOLDER_SET,
+									  &set->key_type,
+									  (uint64) set->params.seed, BLOOM_TO_ADD);
+	uint8		answer = STORED_SET_UNKNOWN;
+
+	StoredSetAdd(call, &hash, 1, &answer);
+	StoredSetClose(&call->table);
+	return answer == STORED_SET_FRESH;
+}
+
+/* ----------------------------------------------------------------
+ *							REMOVING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * StoredSetRemove
+ *		Remove the key of this hash.  True: it was there.
+ */
+bool
+StoredSetRemove(StoredSetCall *call, uint64 hash)
+{
+	StoredSetKey key = {.hash = hash};
+	TransactionId blocker;
+
+	call->rewrites = true;
+	StoredSetBeginWriting(&call->table);
+	/* records what was read, for SERIALIZABLE */
+	if (IsolationUsesXactSnapshot())
+		StoredSetTestBeforeAdd(&call->table, call->oldest, &hash, 1, &key.answer);
+	key.answer = STORED_SET_UNKNOWN;
+	do
+	{
+		StoredSetRange range;
+
+		StoredSetLock(&call->table, hash);
+		do
+		{
+			call->table.versions.at_entry = false;	/* search again */
+			ForgetPicture(call, &key, 1);
+			key.answer = STORED_SET_UNKNOWN;
+			(void) StoredSetReadRange(call, &range, &key, 1, hash);
+		} while (!HasOnePicture(call, &range));
+		range.nkeys = 0;		/* none is added */
+		blocker = StoredSetTakeHash(call, &range, hash);
+		if (!TransactionIdIsValid(blocker))
+			StoredSetWriteRange(call, &range);
+		StoredSetUnlock(&call->table, hash);
+		if (TransactionIdIsValid(blocker))
+			StoredSetWaitFor(&call->table, blocker);
+	} while (TransactionIdIsValid(blocker));
+	return key.answer == STORED_SET_SEEN;
+}
+
+/* ----------------------------------------------------------------
+ *							COMPACTING
+ * ----------------------------------------------------------------
+ */
+
+/* Does a range's list have keys that can be forgotten? */
+static bool
+HasExpired(const StoredSetCall *call, const StoredSetRange *range)
+{
+	StoredSetItem *items;
+	bool		result = false;
+
+	if (range->pack.nhashes == 0 || !range->pack.packing.has_ages)
+		return false;
+	items = palloc(range->pack.nhashes * sizeof(StoredSetItem));
+	if (!StoredSetUnpack(&range->pack, items))
+		return false;			/* who needs the list will tell */
+	for (int i = 0; i < range->pack.nhashes; i++)
+		result |= items[i].slice < call->droppable;
+	pfree(items);
+	return result;
+}
+
+/*
+ * StoredSetCompact
+ *		Move the committed keys of lanes to the lists of their ranges, where
+ *		others are not writing, and leave out what is too old.  The result is the
+ *		number of keys that have moved.
+ */
+int64
+StoredSetCompact(StoredSetCall *call)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "Bloom set compact",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcontext;
+	uint64		from = PG_UINT64_MAX;
+	int64		nmoved = 0;
+	bool		is_last = false;
+
+	call->rewrites = true;
+	StoredSetBeginWriting(&call->table);
+	oldcontext = MemoryContextSwitchTo(scratch);
+	while (!is_last)
+	{
+		StoredSetRange range;
+
+		StoredSetLock(&call->table, from);
+		do
+		{
+			call->table.versions.at_entry = false;	/* search again */
+			ForgetPicture(call, NULL, 0);
+			(void) StoredSetReadRange(call, &range, NULL, 0, from);
+			StoredSetPlanRange(call, &range, HasExpired(call, &range) ? 0 : 1);
+		} while (!HasOnePicture(call, &range));
+		if (range.items != NULL)
+		{
+			nmoved += range.nmergeable;
+			StoredSetWriteRange(call, &range);
+		}
+		StoredSetUnlock(&call->table, from);
+		is_last = range.start == 0;
+		from = range.start - 1;
+		call->open = NULL;
+		call->maxopen = 0;
+		MemoryContextReset(scratch);
+	}
+	MemoryContextSwitchTo(oldcontext);
+	MemoryContextDelete(scratch);
+	return nmoved;
 }

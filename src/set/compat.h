@@ -28,35 +28,6 @@
 	parseTypeString(name, type, typmod, (escontext) != NULL)
 #endif
 
-/* A function can ask for the tuplestore of its rows since PostgreSQL 15 */
-#if PG_VERSION_NUM < 150000
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/tuplestore.h"
-static inline void
-InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext oldcontext;
-	TupleDesc	desc;
-
-	(void) flags;
-	if (result == NULL || !IsA(result, ReturnSetInfo) ||
-		(result->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
-	oldcontext = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	result->returnMode = SFRM_Materialize;
-	result->setResult = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
-											  false, work_mem);
-	result->setDesc = desc;
-	MemoryContextSwitchTo(oldcontext);
-}
-#endif
-
 /* Which indexes an update needs became an enum with PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000
 #define TU_UpdateIndexes	bool
@@ -125,26 +96,23 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 	table_tuple_delete(rel, tid, cid, snapshot, crosscheck, wait, failure, false)
 #endif
 
-/* PostgreSQL 19 also sets bits of the visibility map, whose page it pins */
-static inline void
-BloomPrunePage(Relation rel, Buffer buffer)
-{
-#if PG_VERSION_NUM >= 190000
-	Buffer		vmbuffer = InvalidBuffer;
-
-	heap_page_prune_opt(rel, buffer, &vmbuffer, false);
-	if (BufferIsValid(vmbuffer))
-		ReleaseBuffer(vmbuffer);
-#else
-	heap_page_prune_opt(rel, buffer);
-#endif
-}
-
-/* The oldest transaction that somebody may still see running */
+/* The parent of a table that inherits; PostgreSQL 14 can detach it meanwhile */
+#include "catalog/partition.h"
 #if PG_VERSION_NUM >= 140000
-#define BloomOldestXmin(rel)	GetOldestNonRemovableTransactionId(rel)
+#define BloomParentOf(relid)	get_partition_parent(relid, true)
 #else
-#define BloomOldestXmin(rel)	GetOldestXmin(rel, PROCARRAY_FLAGS_VACUUM)
+#define BloomParentOf(relid)	get_partition_parent(relid)
+#endif
+
+/* What a sort may be asked for became flags with PostgreSQL 15 */
+#include "utils/tuplesort.h"
+#if PG_VERSION_NUM < 150000
+#define TUPLESORT_NONE	false
+#define tuplesort_getdatum(sort, forward, copy, value, isnull, abbrev) \
+	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
+#elif PG_VERSION_NUM < 160000
+#define tuplesort_getdatum(sort, forward, copy, value, isnull, abbrev) \
+	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
 #endif
 
 /* PostgreSQL 14 tells an index whether its columns have changed */

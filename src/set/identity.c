@@ -3,7 +3,7 @@
  * set/identity.c
  *		Is a table a set, and which?
  *
- * The parameters of a set are the arguments of the default of its column "room".
+ * The parameters of a set are the arguments of the default of its column "hashes".
  * A table of parameters of all sets would be the obvious place; but there,
  * everybody who may create a set could change everybody else's, and rows would
  * have to be kept true when tables are renamed, moved, dropped, dumped or
@@ -31,7 +31,6 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
-#include "common/shortest_dec.h"
 #include "nodes/makefuncs.h"
 #include "storage/lockdefs.h"
 #include "utils/builtins.h"
@@ -39,12 +38,12 @@
 #include "utils/rel.h"
 
 #include "filter/fetch.h"
-#include "set/identity.h"
+#include "set/store.h"
 
-/* The parameters of a set, as arguments of _bloom_set_room */
-#define PARAMETERS	10
+/* The parameters of a set, as arguments of _bloom_set_params */
+#define PARAMETERS	4
 
-PG_FUNCTION_INFO_V1(_bloom_set_room);
+PG_FUNCTION_INFO_V1(_bloom_set_params);
 
 /* ----------------------------------------------------------------
  *							PARAMETERS
@@ -52,11 +51,11 @@ PG_FUNCTION_INFO_V1(_bloom_set_room);
  */
 
 /*
- * _bloom_set_room
+ * _bloom_set_params
  *		Null: its arguments are the parameters of a set, which are kept here.
  */
 Datum
-_bloom_set_room(PG_FUNCTION_ARGS)
+_bloom_set_params(PG_FUNCTION_ARGS)
 {
 	(void) fcinfo;
 	PG_RETURN_NULL();
@@ -64,7 +63,7 @@ _bloom_set_room(PG_FUNCTION_ARGS)
 
 /*
  * StoredSetDefault
- *		The default of the column "room".  The schema is that of the extension.
+ *		The default of the column "hashes".  The schema is that of the extension.
  */
 char *
 StoredSetDefault(const StoredSet *set, const char *schema)
@@ -73,16 +72,9 @@ StoredSetDefault(const StoredSet *set, const char *schema)
 	BloomShape	least = BloomShapeExplicit(BLOOM_MIN_BITS, 1, 0);
 	Bloom	   *keys = BloomMake(&least, &set->key_type, BLOOM_KEYS, 0);
 
-	return psprintf("%s._bloom_set_room('" INT64_FORMAT "'::pg_catalog.int8,"
-					" '%s'::pg_catalog.float8,"
-					" '" INT64_FORMAT "'::pg_catalog.int8,"
-					" %d, %d, '" INT64_FORMAT "'::pg_catalog.int8, %d,"
-					" '" INT64_FORMAT "'::pg_catalog.int8, %s, '%s'::%s.bloom)",
-					schema, params->capacity,
-					double_to_shortest_decimal(params->fp_prob),
-					params->keep, params->slices, params->buckets, params->bits,
-					params->hashes, params->seed,
-					params->grows ? "true" : "false",
+	return psprintf("%s._bloom_set_params('" INT64_FORMAT "'::pg_catalog.int8,"
+					" '" INT64_FORMAT "'::pg_catalog.int8, %d, '%s'::%s.bloom)",
+					schema, params->keep, params->seed, params->kept_bits,
 					BloomToText(PointerGetDatum(keys)), schema);
 }
 
@@ -98,11 +90,10 @@ ReadParams(TupleDesc desc, StoredSet *set)
 	Datum		values[PARAMETERS];
 	FmgrInfo	flinfo;
 	const Bloom *keys;
-	const char *wrong;
 
 	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
 	{
-		if (desc->constr->defval[i].adnum != STORED_SET_ROOM)
+		if (desc->constr->defval[i].adnum != STORED_SET_HASHES)
 			return psprintf("Its column \"%s\" has a default.",
 							NameStr(TupleDescAttr(desc, desc->constr->defval[i].adnum - 1)->attname));
 		call = (FuncExpr *) stringToNode(desc->constr->defval[i].adbin);
@@ -110,40 +101,87 @@ ReadParams(TupleDesc desc, StoredSet *set)
 
 	if (call == NULL || !IsA(call, FuncExpr) ||
 		list_length(call->args) != PARAMETERS)
-		return "The default of its column \"room\" is not a call of _bloom_set_room.";
+		return "The default of its column \"hashes\" is not a call of _bloom_set_params.";
 	fmgr_info(call->funcid, &flinfo);
-	if (flinfo.fn_addr != _bloom_set_room)
-		return "The default of its column \"room\" is not a call of _bloom_set_room.";
+	if (flinfo.fn_addr != _bloom_set_params)
+		return "The default of its column \"hashes\" is not a call of _bloom_set_params.";
 
 	for (int i = 0; i < PARAMETERS; i++)
 	{
 		Const	   *argument = list_nth(call->args, i);
 
 		if (!IsA(argument, Const) || argument->constisnull)
-			return psprintf("Parameter %d in the default of its column \"room\" is not a constant.",
+			return psprintf("Parameter %d in the default of its column \"hashes\" is not a constant.",
 							i + 1);
 		values[i] = argument->constvalue;
 	}
-	params->capacity = DatumGetInt64(values[0]);
-	params->fp_prob = DatumGetFloat8(values[1]);
-	params->keep = DatumGetInt64(values[2]);
-	params->slices = DatumGetInt32(values[3]);
-	params->buckets = DatumGetInt32(values[4]);
-	params->bits = DatumGetInt64(values[5]);
-	params->hashes = DatumGetInt32(values[6]);
-	params->seed = DatumGetInt64(values[7]);
-	params->grows = DatumGetBool(values[8]);
-	wrong = StoredSetCheckParams(params);
-	if (wrong != NULL)
-		return psprintf("Parameter \"%s\" in the default of its column \"room\" is out of range.",
-						wrong);
-	StoredSetDerive(params);
+	params->keep = DatumGetInt64(values[0]);
+	params->seed = DatumGetInt64(values[1]);
+	params->kept_bits = DatumGetInt32(values[2]);
+	if (params->keep != 0 && (params->keep < STORED_SET_SLICES ||
+							  params->keep > STORED_SET_MAX_KEEP))
+		return "Parameter \"keep\" in the default of its column \"hashes\" is out of range.";
+	if (params->kept_bits < STORED_SET_MIN_BITS ||
+		params->kept_bits > STORED_SET_ALL_BITS)
+		return "Parameter \"kept_bits\" in the default of its column \"hashes\" is out of range.";
+	set->packing.dropped = STORED_SET_ALL_BITS - params->kept_bits;
+	set->packing.has_ages = params->keep != 0;
 
-	keys = BloomFetch(values[9]);
+	keys = BloomFetch(values[3]);
 	if (keys->key_type == 0)
-		return "Parameter \"key_type\" in the default of its column \"room\" is a filter without a key type.";
+		return "Parameter \"key_type\" in the default of its column \"hashes\" is a filter without a key type.";
 	set->key_type = BloomKeyTypeOf(keys);
 	return NULL;
+}
+
+/* ----------------------------------------------------------------
+ *							TIME
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * StoredSetSliceLength
+ *		The length of a time slice, in microseconds.
+ *
+ * "keep" touches one slice more than it is cut into, and a call can be ahead of
+ * the clock by one: all these differ by no more than an age can tell.
+ */
+int64
+StoredSetSliceLength(const StoredSetParams *params)
+{
+	return (params->keep - 1) / STORED_SET_SLICES + 1;
+}
+
+/*
+ * StoredSetSliceOf
+ *		The number of the slice that a time is in.
+ */
+int64
+StoredSetSliceOf(const StoredSetParams *params, TimestampTz at)
+{
+	int64		length;
+
+	if (params->keep == 0)
+		return 0;
+	length = StoredSetSliceLength(params);
+	return at / length - (at % length < 0);
+}
+
+/*
+ * StoredSetOldestSlice
+ *		The oldest slice in which a key may still have to be remembered.
+ */
+int64
+StoredSetOldestSlice(const StoredSetParams *params, TimestampTz at)
+{
+	/* neither is large enough for an overflow */
+	TimestampTz oldest = at - params->keep;
+
+	if (params->keep != 0 && !IS_VALID_TIMESTAMP(oldest))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range")));
+	return StoredSetSliceOf(params, oldest);
 }
 
 /* ----------------------------------------------------------------
@@ -158,19 +196,18 @@ CheckColumns(TupleDesc desc)
 	static const struct
 	{
 		const char *name;
-		Oid			type;		/* 0: bloom */
+		Oid			type;
 		bool		notnull;
 	}			columns[STORED_SET_COLUMNS] =
 	{
-		{"bucket", INT4OID, true},
+		{"start", INT8OID, true},
+		{"slice", TIMESTAMPTZOID, false},
 		{"lane", INT4OID, true},
-		{"slice", TIMESTAMPTZOID, true},
-		{"filter", InvalidOid, false},
-		{"room", BYTEAOID, false}
+		{"hashes", BYTEAOID, true}
 	};
 
 	if (desc->natts != STORED_SET_COLUMNS)
-		return psprintf("It has %d columns (with those that were dropped), and not bucket, lane, slice, filter, room.",
+		return psprintf("It has %d columns (with those that were dropped), and not start, slice, lane, hashes.",
 						desc->natts);
 	for (int i = 0; i < STORED_SET_COLUMNS; i++)
 	{
@@ -180,17 +217,16 @@ CheckColumns(TupleDesc desc)
 		if (attribute->attisdropped ||
 			strcmp(NameStr(attribute->attname), name) != 0)
 			return psprintf("Its column %d is not \"%s\".", i + 1, name);
-		if (OidIsValid(columns[i].type) ?
-			attribute->atttypid != columns[i].type :
-			!(BloomKindOfType(attribute->atttypid) == BLOOM_PLAIN &&
-			  get_typtype(attribute->atttypid) == TYPTYPE_BASE))
+		if (attribute->atttypid != columns[i].type)
 			return psprintf("Its column \"%s\" is not of type %s.", name,
-							OidIsValid(columns[i].type) ?
-							format_type_be(columns[i].type) : "bloom");
+							format_type_be(columns[i].type));
 		if (attribute->attgenerated != '\0' || attribute->attidentity != '\0')
 			return psprintf("Its column \"%s\" is generated.", name);
 		if (columns[i].notnull && !attribute->attnotnull)
 			return psprintf("Its column \"%s\" may be null.", name);
+		if (columns[i].type == BYTEAOID &&
+			attribute->attstorage != TYPSTORAGE_PLAIN)
+			return psprintf("Its column \"%s\" is not stored PLAIN.", name);
 	}
 	return NULL;
 }
@@ -211,16 +247,13 @@ IsLikePrimaryKey(Relation index)
 	Form_pg_index form = index->rd_index;
 
 	return form->indisunique && form->indimmediate &&
-		form->indnatts == 3 && form->indnkeyatts == 3 &&
-		form->indkey.values[0] == STORED_SET_BUCKET &&
-		form->indkey.values[1] == STORED_SET_SLICE &&
-		form->indkey.values[2] == STORED_SET_LANE &&
+		form->indnatts == 2 && form->indnkeyatts == 2 &&
+		form->indkey.values[0] == STORED_SET_START &&
+		form->indkey.values[1] == STORED_SET_LANE &&
 		index->rd_rel->relam == BTREE_AM_OID &&
-		IsDefaultOpClass(index, 0, INT4OID) &&
-		IsDefaultOpClass(index, 1, TIMESTAMPTZOID) &&
-		IsDefaultOpClass(index, 2, INT4OID) &&
+		IsDefaultOpClass(index, 0, INT8OID) &&
+		IsDefaultOpClass(index, 1, INT4OID) &&
 		index->rd_indoption[0] == 0 && index->rd_indoption[1] == 0 &&
-		index->rd_indoption[2] == 0 &&
 		RelationGetIndexExpressions(index) == NIL &&
 		RelationGetIndexPredicate(index) == NIL;
 }
@@ -247,7 +280,7 @@ CheckIndexes(Relation rel, StoredSet *set)
 
 		if (!IsLikePrimaryKey(index))
 			wrong = form->indisprimary ?
-				psprintf("Its index \"%s\" is not a primary key (bucket, slice, lane) that is checked at once.",
+				psprintf("Its index \"%s\" is not a primary key (start, lane) that is checked at once.",
 						 RelationGetRelationName(index)) :
 				psprintf("It has an index \"%s\" besides the primary key.",
 						 RelationGetRelationName(index));

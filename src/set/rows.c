@@ -10,24 +10,34 @@
  * do beside that, for triggers, rules, policies, constraints and partitions, is
  * not needed: a table that has any of these is no set (set/identity.c).
  *
+ * Searches
+ * --------
+ *
+ * A search finds versions of rows by descending start and lane: for a hash, the
+ * lanes that may have it, and then its range.
+ *
  * Tests find the rows that the active snapshot sees.  Those that write hold the
- * lock of the bucket, and find all versions that a dirty snapshot admits.  In
+ * lock of the stripe, and find all versions that a dirty snapshot admits.  In
  * both, the search passes over versions that cannot matter:
  *
  *	- A snapshot that is taken anew for each statement sees one version of a row
  *	  at most.  A snapshot that is kept can see two, if the transaction has
  *	  deleted a lane that another has deleted, too, and has made it again; and
  *	  for SERIALIZABLE, it matters what is not seen.
- *	- Behind the newest version of a row, no other says more.  The exception is a
- *	  slice whose filter an open transaction has written: the keys that it has
- *	  merged are in versions that it has replaced.
+ *	- Older versions of a row add nothing to its latest one, if that has been
+ *	  committed or is our own.
  *
- * Invariants, while the lock of a bucket is held:
+ * Whoever updates rows by SQL does so without our lock.  Such a row can move to
+ * another page after the search has read the index, so that its only entry that
+ * the search knows leads to nothing.  So a row of which nothing is left is
+ * searched for once more.
  *
- *	- No other add or compaction writes rows of the bucket.  Transactions may end.
- *	- A row has at most one newest version.  Its creator is this transaction,
+ * Invariants, while the lock of a stripe is held:
+ *
+ *	- No other add or compaction writes rows of the stripe.  Transactions may end.
+ *	- A row has at most one latest version.  Its creator is this transaction,
  *	  another open one, or one that has committed.
- *	- A version is free if it is the newest, no other open transaction has
+ *	- A version is free if it is the latest, no other open transaction has
  *	  created or locked it, and the transaction's snapshot, if there is one,
  *	  sees it.  Only free versions are updated or deleted, so no write waits.
  *	- A version is overwritten only by the subtransaction that has made it, and
@@ -35,7 +45,7 @@
  *
  * Whoever locks or changes rows by SQL while others add can break these.  The
  * worst that comes of it is that a write waits, be it in a deadlock, or fails with
- * 40001, 23505 or 27000.
+ * 40001, 23505, 27000 or 55000.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -56,6 +66,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/freespace.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
@@ -63,9 +74,8 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "filter/fetch.h"
 #include "set/compat.h"
-#include "set/rows.h"
+#include "set/store.h"
 
 /* A column, as a member of a set of columns */
 #define ATTRIBUTE(column)	((column) - FirstLowInvalidHeapAttributeNumber)
@@ -83,8 +93,14 @@
  * log, which leaves out what an update has not changed, has 16 bytes of them.
  */
 #define LANE_END			(UINT64CONST(1) << 63)
-#define LANE_CLOSED			(UINT64CONST(1) << 62)
 #define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
+
+/* Free space in a page that is worth an entry in the free space map */
+#define WORTHWHILE_SPACE	(BLCKSZ / 4)
+
+/* Starts are signed in the table, in the order of the hashes */
+#define StartToDatum(start)		Int64GetDatum((int64) ((start) ^ LANE_END))
+#define DatumToStart(datum)		((uint64) DatumGetInt64(datum) ^ LANE_END)
 
 /* ----------------------------------------------------------------
  *							OPENING
@@ -118,7 +134,7 @@ CheckPrivileges(const StoredSetTable *table)
 			(table->set.params.keep != 0 ? ACL_DELETE : 0);
 		permissions->insertedCols = all;
 		permissions->updatedCols =
-			bms_add_range(NULL, ATTRIBUTE(STORED_SET_FILTER),
+			bms_add_range(NULL, ATTRIBUTE(STORED_SET_SLICE),
 						  ATTRIBUTE(STORED_SET_COLUMNS));
 	}
 	if (BloomHasPermissions(rte, permissions))
@@ -133,6 +149,31 @@ CheckPrivileges(const StoredSetTable *table)
 					 "SELECT, INSERT, UPDATE and DELETE")));
 }
 
+/* Can be written at all now, whoever asks? */
+static void
+CheckCanWrite(const StoredSetTable *table)
+{
+	/* like the executor, not for temporary tables */
+	if (XactReadOnly && !table->rel->rd_islocaltemp)
+		PreventCommandIfReadOnly("writes to a Bloom set");
+	PreventCommandIfParallelMode("writes to a Bloom set");
+	CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
+	CheckCmdReplicaIdentity(table->rel, CMD_DELETE);
+}
+
+/*
+ * StoredSetCheckWriter
+ *		An error, unless the caller may write to a set that is open to be read.
+ */
+void
+StoredSetCheckWriter(StoredSetTable *table)
+{
+	table->to_write = true;
+	CheckPrivileges(table);
+	CheckCanWrite(table);
+	table->to_write = false;
+}
+
 /*
  * StoredSetOpen
  *		Open a set, and check that the caller may read it, or write to it.
@@ -140,7 +181,8 @@ CheckPrivileges(const StoredSetTable *table)
  * Nobody can rename or change it from here to the end of the transaction.
  */
 void
-StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write)
+StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write,
+			  bool check_privileges)
 {
 	LOCKMODE	lockmode = to_write ? RowExclusiveLock : AccessShareLock;
 
@@ -153,42 +195,20 @@ StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid),
 				 errhint("If the set was replaced while this call waited for it, repeat the statement.")));
-	table->set = StoredSetRecall(table->rel)->set;
+	table->known = StoredSetRecall(table->rel);
+	table->set = table->known->set;
 	table->set.key_type = BloomCopyKeyType(&table->set.key_type);
 
-	CheckPrivileges(table);
+	if (check_privileges)
+		CheckPrivileges(table);
 	if (table->rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
 		RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot access temporary or unlogged relations during recovery")));
 	if (to_write)
-	{
-		/* like the executor, not for temporary tables */
-		if (XactReadOnly && !table->rel->rd_islocaltemp)
-			PreventCommandIfReadOnly("writes to a Bloom set");
-		PreventCommandIfParallelMode("writes to a Bloom set");
-		CheckCmdReplicaIdentity(table->rel, CMD_UPDATE);
-		CheckCmdReplicaIdentity(table->rel, CMD_DELETE);
-	}
+		CheckCanWrite(table);
 	table->index = index_open(table->set.index, lockmode);
-}
-
-/*
- * StoredSetOldestSlice
- *		The oldest slice in which a key may still have to be remembered.
- */
-TimestampTz
-StoredSetOldestSlice(const StoredSetParams *params, TimestampTz at)
-{
-	/* neither is large enough for an overflow */
-	TimestampTz oldest = StoredSetSliceOf(params, at - params->keep);
-
-	if (params->keep != 0 && !IS_VALID_TIMESTAMP(oldest))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range")));
-	return oldest;
 }
 
 /*
@@ -204,8 +224,9 @@ void
 StoredSetBeginWriting(StoredSetTable *table)
 {
 	table->known = StoredSetRecall(table->rel);
-	StoredSetReuseSpace(table->rel, table->known);
+	table->is_writing = true;
 	table->is_alone = table->rel->rd_refcnt == 1;
+	table->noted = InvalidBlockNumber;
 	table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
 											 &TTSOpsVirtual);
 	CommandCounterIncrement();
@@ -226,7 +247,7 @@ StoredSetClose(StoredSetTable *table)
 		index_endscan(table->versions.scan);
 	if (table->slot != NULL)
 		ExecDropSingleTupleTableSlot(table->slot);
-	if (table->known != NULL)
+	if (table->is_writing)
 	{
 		ExecDropSingleTupleTableSlot(table->output);
 		if (IsolationUsesXactSnapshot())
@@ -241,37 +262,57 @@ StoredSetClose(StoredSetTable *table)
  * ----------------------------------------------------------------
  */
 
+/* Let go of the pages that a search has pinned. */
+static void
+ReleasePages(StoredSetTable *table)
+{
+	if (table->versions.scan == NULL)
+		return;
+	ExecClearTuple(table->slot);
+	index_rescan(table->versions.scan, NULL, 2, NULL, 0);
+	table->versions.at_entry = false;
+}
+
 /*
- * The lock of a bucket of the first generation and some beside it, for all that
- * are below them.
+ * The lock of a stripe.
  *
  * It is held while a call reads and writes, and never while it waits for a
  * transaction.  It is an advisory lock, since the deadlock detector of older
  * servers does not look at locks of pages.
  */
 static LOCKTAG
-LockTagOf(const StoredSetTable *table, int32 bucket)
+LockTagOf(const StoredSetTable *table, uint64 hash)
 {
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table->set.relid,
-						 (uint32) (bucket >> STORED_SET_LOCK_SHIFT), LOCK_CLASS);
+						 (uint32) (hash >> (64 - STORED_SET_STRIPE_BITS)),
+						 LOCK_CLASS);
 	return tag;
 }
 
+/*
+ * StoredSetLock, StoredSetUnlock
+ *		Lock the stripe of this hash.
+ */
 void
-StoredSetLock(StoredSetTable *table, int32 bucket)
+StoredSetLock(StoredSetTable *table, uint64 hash)
 {
-	LOCKTAG		tag = LockTagOf(table, bucket);
+	LOCKTAG		tag = LockTagOf(table, hash);
 
+	table->versions.at_entry = false;	/* search again */
+	if (LockAcquire(&tag, ExclusiveLock, false, true) !=
+		LOCKACQUIRE_NOT_AVAIL)
+		return;
+	/* VACUUM waits for pins, and who has the lock can wait for long */
+	ReleasePages(table);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-	table->versions.lowest = PG_INT32_MAX;	/* search again */
 }
 
 void
-StoredSetUnlock(StoredSetTable *table, int32 bucket)
+StoredSetUnlock(StoredSetTable *table, uint64 hash)
 {
-	LOCKTAG		tag = LockTagOf(table, bucket);
+	LOCKTAG		tag = LockTagOf(table, hash);
 
 	(void) LockRelease(&tag, ExclusiveLock, false);
 }
@@ -283,9 +324,7 @@ StoredSetUnlock(StoredSetTable *table, int32 bucket)
 void
 StoredSetWaitFor(StoredSetTable *table, TransactionId other)
 {
-	/* without a page in our hands */
-	ExecClearTuple(table->slot);
-	index_rescan(table->versions.scan, NULL, 2, NULL, 0);
+	ReleasePages(table);
 	XactLockTableWait(other, NULL, NULL, XLTW_None);
 }
 
@@ -294,105 +333,63 @@ StoredSetWaitFor(StoredSetTable *table, TransactionId other)
  * ----------------------------------------------------------------
  */
 
-/* The error of a row that was not written by us. */
-static void
-InvalidRow(const StoredSetTable *table, const StoredSetRow *row, const char *wrong)
+/*
+ * StoredSetInvalidRow
+ *		The error of a row that was not written by us.
+ */
+void
+StoredSetInvalidRow(const StoredSetTable *table, uint64 start, int32 lane,
+					const char *wrong)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("Bloom set \"%s\" contains an invalid row",
 					RelationGetRelationName(table->rel)),
-			 errdetail("Bucket %d, lane %d, slice %s: %s", row->bucket,
-					   row->lane, timestamptz_to_str(row->slice), wrong)));
-}
-
-/* Does a filter have the shape of a bucket, and keys of the set's type? */
-static bool
-IsOfBucket(const StoredSet *set, const StoredSetRow *row, const Bloom *filter)
-{
-	const StoredSetParams *params = &set->params;
-	BloomKeyType key_type = BloomKeyTypeOf(filter);
-
-	return row->lane == 0 && BloomBits(filter) == (uint64) params->bits &&
-		filter->hashes == StoredSetHashes(params,
-										  StoredSetGeneration(params,
-															  row->bucket)) &&
-		filter->seed == (uint64) params->seed &&
-		BloomSameKeyType(&key_type, &set->key_type);
-}
-
-/* A filter, in memory that is kept until the next one is read. */
-static const Bloom *
-FetchFilter(StoredSetTable *table, Datum datum)
-{
-	MemoryContext oldcontext;
-	const Bloom *filter;
-
-	if (!VARATT_IS_EXTENDED(DatumGetPointer(datum)))
-		return (const Bloom *) DatumGetPointer(datum);
-	if (table->fetched == NULL)
-		table->fetched = AllocSetContextCreate(table->context, "Bloom set row",
-											   ALLOCSET_SMALL_SIZES);
-	else
-		MemoryContextReset(table->fetched);
-	oldcontext = MemoryContextSwitchTo(table->fetched);
-	filter = BloomFetchState(datum);
-	MemoryContextSwitchTo(oldcontext);
-	return filter;
+			 errdetail("Start " INT64_FORMAT ", lane %d: %s",
+					   DatumGetInt64(StartToDatum(start)), lane, wrong)));
 }
 
 static void
-ReadFilter(StoredSetTable *table, StoredSetRow *row, Datum datum)
+ReadLane(StoredSetTable *table, StoredSetRow *row, const char *data, Size size)
 {
-	Size		most = BLOOM_HEADER_SIZE +
-	table->set.key_type.words * sizeof(uint64) + table->set.params.bits / 8;
-	const Bloom *filter;
-
-	if (toast_raw_datum_size(datum) > most)
-		InvalidRow(table, row, "Its filter is larger than that of a bucket.");
-	filter = FetchFilter(table, datum);
-	if (VARSIZE(filter) < BLOOM_HEADER_SIZE ||
-		BloomCheckHeader(filter) != NULL ||
-		VARSIZE(filter) != BloomSizeByHeader(filter))
-		InvalidRow(table, row, "Its filter is no value, but a state of an aggregate.");
-	if (!IsOfBucket(&table->set, row, filter))
-		InvalidRow(table, row, "Its filter does not have the shape of the bucket, or the key type of the set.");
-	row->filter = filter;
-}
-
-static void
-ReadLane(StoredSetTable *table, StoredSetRow *row, Datum datum)
-{
-	const struct varlena *stored = (struct varlena *) DatumGetPointer(datum);
-	Size		size = toast_raw_datum_size(datum) - VARHDRSZ;
 	uint64		end;
 	int			n = (int) (size / sizeof(uint64));
-	bool		has_zero = false;	/* which no key has */
+	bool		is_right = true;
 
 	if (size > sizeof(table->words))
-		InvalidRow(table, row, "Its lane is too long.");
+		StoredSetInvalidRow(table, row->start, row->lane, "Its lane is too long.");
 	row->room = n - 1;
-	/* others are not of our making */
-	if (likely(VARATT_IS_4B_U(stored)))
-		memcpy(table->words, VARDATA(stored), n * sizeof(uint64));
-	else
-		BloomFetchSlice(datum, VARHDRSZ, n * sizeof(uint64), table->words);
+	memcpy(table->words, data, n * sizeof(uint64));
 	while (n > 0 && table->words[n - 1] == 0)
 		n--;
 	for (int i = 0; i < n; i++)
 	{
-		has_zero |= table->words[i] == 0;
 		table->words[i] = BloomLittleEndian64(table->words[i]);
+		/* no key has 0 */
+		is_right &= table->words[i] != 0 &&
+			(table->words[i] >= row->start || i == n - 1);
 	}
 
 	end = n > 0 ? table->words[n - 1] : 0;
 	row->hashes = table->words;
 	row->nhashes = n - 1;
 	row->ncommitted = (int) (end & LANE_COMMITTED);
-	row->closed = (end & LANE_CLOSED) != 0;
-	if ((end & ~(LANE_CLOSED | LANE_COMMITTED)) != LANE_END ||
-		row->ncommitted > row->nhashes || row->lane >= 0 || has_zero)
-		InvalidRow(table, row, "It is no lane.");
+	if ((end & ~LANE_COMMITTED) != LANE_END ||
+		row->ncommitted > row->nhashes || !is_right)
+		StoredSetInvalidRow(table, row->start, row->lane, "It is no lane.");
+}
+
+static void
+ReadList(StoredSetTable *table, StoredSetRow *row, const char *data, Size size)
+{
+	const char *wrong;
+
+	row->pack.packing = table->set.packing;
+	row->pack.start = row->start;
+	row->pack.slice = row->slice;
+	wrong = StoredSetReadPack(&row->pack, (const uint8 *) data, size);
+	if (wrong != NULL)
+		StoredSetInvalidRow(table, row->start, row->lane, wrong);
 }
 
 /*
@@ -405,28 +402,31 @@ static void
 ReadRow(StoredSetTable *table, StoredSetRow *row)
 {
 	TupleTableSlot *slot = table->slot;
+	const struct varlena *stored;
 
 	slot_getallattrs(slot);
 	memset(row, 0, sizeof(*row));
 	/* constraints that are not validated can be broken */
-	for (int i = 0; i < STORED_SET_FILTER - 1; i++)
-	{
-		if (slot->tts_isnull[i])
-			InvalidRow(table, row, "A column is null.");
-	}
-	row->bucket = DatumGetInt32(slot->tts_values[STORED_SET_BUCKET - 1]);
+	row->start = DatumToStart(slot->tts_values[STORED_SET_START - 1]);
 	row->lane = DatumGetInt32(slot->tts_values[STORED_SET_LANE - 1]);
-	row->slice = DatumGetTimestampTz(slot->tts_values[STORED_SET_SLICE - 1]);
-	if (StoredSetGeneration(&table->set.params, row->bucket) < 0 ||
-		row->lane > 0 || row->lane == PG_INT32_MIN)
-		InvalidRow(table, row, "The set cannot have this bucket or lane.");
-
-	if (!slot->tts_isnull[STORED_SET_FILTER - 1])
-		ReadFilter(table, row, slot->tts_values[STORED_SET_FILTER - 1]);
-	else if (slot->tts_isnull[STORED_SET_ROOM - 1])
-		InvalidRow(table, row, "A column is null.");
+	if (slot->tts_isnull[STORED_SET_START - 1] ||
+		slot->tts_isnull[STORED_SET_LANE - 1] ||
+		slot->tts_isnull[STORED_SET_HASHES - 1] ||
+		slot->tts_isnull[STORED_SET_SLICE - 1] !=
+		(table->set.params.keep == 0))
+		StoredSetInvalidRow(table, row->start, row->lane, "A column is null, or should be.");
+	if (row->lane < 0)
+		StoredSetInvalidRow(table, row->start, row->lane, "There are no lanes below 0.");
+	if (table->set.params.keep != 0)
+		row->slice = StoredSetSliceOf(&table->set.params,
+									  DatumGetTimestampTz(slot->tts_values[STORED_SET_SLICE - 1]));
+	stored = (struct varlena *) DatumGetPointer(slot->tts_values[STORED_SET_HASHES - 1]);
+	if (VARATT_IS_EXTERNAL(stored) || VARATT_IS_COMPRESSED(stored))
+		StoredSetInvalidRow(table, row->start, row->lane, "Its hashes are compressed, or stored out of line.");
+	if (row->lane > 0)
+		ReadLane(table, row, VARDATA_ANY(stored), VARSIZE_ANY_EXHDR(stored));
 	else
-		ReadLane(table, row, slot->tts_values[STORED_SET_ROOM - 1]);
+		ReadList(table, row, VARDATA_ANY(stored), VARSIZE_ANY_EXHDR(stored));
 }
 
 /* ----------------------------------------------------------------
@@ -441,30 +441,30 @@ ReadRow(StoredSetTable *table, StoredSetRow *row)
  * What the copy says is looked up without the page, as heap_lock_tuple does.
  */
 static void
-CopyHeader(TupleTableSlot *slot, HeapTupleHeader header)
+CopyHeader(StoredSetTable *table, HeapTupleHeader header)
 {
-	BufferHeapTupleTableSlot *buffered = (BufferHeapTupleTableSlot *) slot;
+	BufferHeapTupleTableSlot *buffered = (BufferHeapTupleTableSlot *) table->slot;
 
 	LockBuffer(buffered->buffer, BUFFER_LOCK_SHARE);
 	memcpy(header, buffered->base.tuple->t_data, SizeofHeapTupleHeader);
 	LockBuffer(buffered->buffer, BUFFER_LOCK_UNLOCK);
 }
 
-/* Is this the newest version of its row? */
-static bool
-IsNewest(HeapTupleHeader header)
+/* Who has written or deleted the next version, unless rolled back; or invalid */
+static TransactionId
+UpdaterOf(HeapTupleHeader header)
 {
 	TransactionId updater;
 
 	if ((header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
 		HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask))
-		return true;
+		return InvalidTransactionId;
 	updater = HeapTupleHeaderGetUpdateXid(header);
-	return !TransactionIdIsInProgress(updater) &&
-		!TransactionIdDidCommit(updater);
+	return TransactionIdIsInProgress(updater) || TransactionIdDidCommit(updater) ?
+		updater : InvalidTransactionId;
 }
 
-/* Has another open transaction locked this version, which is the newest? */
+/* Has another open transaction locked this version, which is the latest? */
 static bool
 IsLocked(HeapTupleHeader header)
 {
@@ -487,13 +487,13 @@ IsLocked(HeapTupleHeader header)
  * the rows of the table itself, and then deletes one with more keys than it has
  * read.
  *
- * All lanes have the same nulls, so that the header can stay.  Filters differ.
+ * All lanes have the same nulls, so that the header can stay.
  */
 static bool
 CanBeOverwritten(const StoredSetTable *table, const StoredSetRow *row,
 				 HeapTupleHeader header)
 {
-	return row->filter == NULL && table->is_alone &&
+	return row->lane > 0 && table->is_alone &&
 		TransactionIdEquals(HeapTupleHeaderGetRawXmin(header),
 							GetCurrentTransactionIdIfAny()) &&
 		!RelationIsLogicallyLogged(table->rel);
@@ -505,8 +505,9 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 {
 	StoredSetPlace *place = &version->place;
 	HeapTupleHeaderData header;
+	bool		is_latest;
 
-	CopyHeader(table->slot, &header);
+	CopyHeader(table, &header);
 	version->creator = table->dirty.xmin;
 	place->tid = table->slot->tts_tid;
 	place->is_own = !TransactionIdIsValid(version->creator) &&
@@ -516,24 +517,22 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 	place->length = place->is_own &&
 		CanBeOverwritten(table, &version->row, &header) ?
 		((BufferHeapTupleTableSlot *) table->slot)->base.tuple->t_len : 0;
-	version->is_newest = IsNewest(&header);
+	version->holder = UpdaterOf(&header);
+	is_latest = !TransactionIdIsValid(version->holder);
 	version->is_visible = !TransactionIdIsValid(version->creator) &&
 		(place->is_own || !IsolationUsesXactSnapshot() ||
 		 table_tuple_satisfies_snapshot(table->rel, table->slot,
 										GetActiveSnapshot()));
-	version->is_free = version->is_newest && version->is_visible &&
-		!IsLocked(&header);
+	version->is_free = is_latest && version->is_visible && !IsLocked(&header);
 }
 
-/* Search the index for what is less than (bucket, slice, lane). */
+/* Search the index from a row on, for it and what is below it. */
 static void
-SearchBelow(StoredSetTable *table, StoredSetSearch *search, int32 bucket,
-			TimestampTz slice, int32 lane)
+SearchFrom(StoredSetTable *table, StoredSetSearch *search, uint64 start,
+		   int32 lane)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(table->context);
 	ScanKey		row = &search->keys[2];
-	Datum		values[3] = {Int32GetDatum(bucket), TimestampTzGetDatum(slice),
-	Int32GetDatum(lane)};
 
 	if (table->slot == NULL)
 		table->slot = table_slot_create(table->rel, NULL);
@@ -550,86 +549,104 @@ SearchBelow(StoredSetTable *table, StoredSetSearch *search, int32 bucket,
 									   2, 0, SO_NONE);
 		search->scan->xs_want_itup = true;
 	}
-	for (int i = 0; i < 3; i++)
-		ScanKeyEntryInitialize(&row[i], SK_ROW_MEMBER | (i == 2 ? SK_ROW_END : 0),
-							   i + 1, BTLessStrategyNumber, InvalidOid,
-							   InvalidOid, i == 1 ? F_TIMESTAMP_CMP : F_BTINT4CMP,
-							   values[i]);
+	ScanKeyEntryInitialize(&row[0], SK_ROW_MEMBER, 1,
+						   BTLessEqualStrategyNumber, InvalidOid, InvalidOid,
+						   F_BTINT8CMP, StartToDatum(start));
+	ScanKeyEntryInitialize(&row[1], SK_ROW_MEMBER | SK_ROW_END, 2,
+						   BTLessEqualStrategyNumber, InvalidOid, InvalidOid,
+						   F_BTINT4CMP, Int32GetDatum(lane));
 	search->keys[0] = (ScanKeyData)
 	{
 		.sk_flags = SK_ROW_HEADER,.sk_attno = 1,
-			.sk_strategy = BTLessStrategyNumber,.sk_argument = PointerGetDatum(row)
+			.sk_strategy = BTLessEqualStrategyNumber,.sk_argument = PointerGetDatum(row)
 	};
-	ScanKeyInit(&search->keys[1], 1, BTGreaterEqualStrategyNumber, F_INT4GE,
-				Int32GetDatum(search->lowest));
+	ScanKeyInit(&search->keys[1], 1, BTGreaterEqualStrategyNumber, F_INT8GE,
+				StartToDatum(search->lowest));
 	index_rescan(search->scan, search->keys, 2, NULL, 0);
+	search->at_entry = false;
+	search->skip = false;
+	search->nlost = 0;
 	MemoryContextSwitchTo(oldcontext);
 }
 
 /*
- * StoredSetFindAll
- *		Begin to find the versions of all rows.
+ * StoredSetFind
+ *		Begin to find the versions of rows with starts from here down to the
+ *		lowest.
+ *
+ * If the search has come near, so that what it has yet to read includes these,
+ * it goes on.
  */
 void
-StoredSetFindAll(StoredSetTable *table, StoredSetSearch *search)
+StoredSetFind(StoredSetTable *table, StoredSetSearch *search, uint64 from,
+			  uint64 lowest)
 {
-	/* also those below 0, which are an error; the end is below all */
-	search->lowest = search->first = PG_INT32_MIN + 1;
-	search->last = PG_INT32_MAX;
-	search->from = DT_NOBEGIN;
-	search->ahead = search->skip = false;
-	SearchBelow(table, search, PG_INT32_MAX, DT_NOEND, PG_INT32_MIN);
-}
+	bool		goes_on = search->at_entry && from < search->start &&
+	from >= search->lowest;
 
-/*
- * StoredSetFindBucket
- *		Begin to find the versions of the rows of a bucket, of slices in this
- *		range.
- *
- * They come by descending lanes, the filter first.  Keys move only to that.  So
- * if a transaction that has moved keys is rolled back while we read, we see them
- * in their old place.
- *
- * If the caller will go on with lower buckets, of the same lock and slices, down
- * to the lowest, one scan of the index is for all of them.
- */
-void
-StoredSetFindBucket(StoredSetTable *table, StoredSetSearch *search, int32 bucket,
-					int32 lowest, TimestampTz from, TimestampTz before)
-{
-	bool		goes_on = bucket >= search->lowest && bucket < search->first;
-
-	search->first = search->last = bucket;
 	search->from = from;
-	search->merged = DT_NOEND;	/* no row is of that slice */
-	/* the rest of a row of another bucket does not matter */
-	search->skip = goes_on && !search->ahead;
+	/* the rest of the row that was read last does not matter */
+	search->skip = true;
 	if (goes_on)
 		return;
 	search->lowest = lowest;
-	search->ahead = false;
-	SearchBelow(table, search, bucket, before, PG_INT32_MIN);
+	SearchFrom(table, search, from, PG_INT32_MAX);
 }
 
-/* Take the next entry of the index.  The last is followed by one below all. */
+/*
+ * Enter free space of the page that was read into the free space map.
+ *
+ * A call with many keys changes several rows of a page, and not all new versions
+ * find place there.  Nobody but vacuum would tell where the old ones were, and
+ * each such call would make the table larger.
+ */
 static void
+NoteSpace(StoredSetTable *table, IndexScanDesc scan)
+{
+	Buffer		buffer = ((IndexFetchHeapData *) scan->xs_heapfetch)->xs_cbuf;
+	BlockNumber block;
+	Size		space;
+
+	if (!BufferIsValid(buffer) ||
+		(block = BufferGetBlockNumber(buffer)) == table->noted)
+		return;
+	table->noted = block;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	space = PageGetHeapFreeSpace(BufferGetPage(buffer));
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (space < WORTHWHILE_SPACE ||
+		GetRecordedFreeSpace(table->rel, block) >= space / 2)
+		return;
+	RecordPageWithFreeSpace(table->rel, block, space);
+	FreeSpaceMapVacuumRange(table->rel, block, block + 1);
+}
+
+/* Take the next entry of the index.  False: there is none. */
+static bool
 NextEntry(StoredSetSearch *search)
 {
 	IndexScanDesc scan = search->scan;
-	StoredSetRow *entry = &search->entry;
-	StoredSetRow last = *entry;
-	Datum		values[3];
-	bool		nulls[3];
+	uint64		start = search->start;
+	int32		lane = search->lane;
+	Datum		values[2];
+	bool		nulls[2];
+	bool		is_other;
 
-	entry->bucket = PG_INT32_MIN;
 	if (index_getnext_tid(scan, BackwardScanDirection) == NULL)
-		return;
+		return false;
 	index_deform_tuple(scan->xs_itup, scan->xs_itupdesc, values, nulls);
-	entry->bucket = DatumGetInt32(values[0]);
-	entry->slice = DatumGetTimestampTz(values[1]);
-	entry->lane = DatumGetInt32(values[2]);
-	search->skip &= entry->bucket == last.bucket &&
-		entry->slice == last.slice && entry->lane == last.lane;
+	search->start = DatumToStart(values[0]);
+	search->lane = DatumGetInt32(values[1]);
+	is_other = search->start != start || search->lane != lane;
+	if (is_other || !search->at_entry)
+	{
+		search->skip = search->found = false;
+		search->nlost = 0;
+	}
+	if (is_other)
+		search->nlost_before = 0;
+	search->at_entry = true;
+	return true;
 }
 
 /*
@@ -641,32 +658,51 @@ static bool
 NextSlot(StoredSetTable *table, StoredSetSearch *search)
 {
 	IndexScanDesc scan = search->scan;
-	const StoredSetRow *entry = &search->entry;
 	int			nskipped = 0;
 
-	do
+	for (;;)
 	{
+		bool		found;
+
 		CHECK_FOR_INTERRUPTS();
-		if (!scan->xs_heap_continue || search->skip)
+		if (!search->at_entry || !scan->xs_heap_continue || search->skip)
 		{
-			if (!search->ahead)
-				NextEntry(search);
-			search->ahead = entry->bucket < search->first;
-			if (search->ahead)
+			StoredSetSearch last = *search;
+			bool		is_end = !NextEntry(search);
+
+			/* has a row moved, so that all that we know of it is gone? */
+			if (search == &table->versions && last.at_entry &&
+				!last.found && last.nlost > 0 &&
+				last.nlost != last.nlost_before &&
+				(is_end || search->nlost == 0))
+			{
+				SearchFrom(table, search, last.start, last.lane);
+				search->start = last.start;
+				search->lane = last.lane;
+				search->nlost_before = last.nlost;
+				continue;
+			}
+			if (is_end)
+			{
+				search->at_entry = false;
 				return false;
-			if (entry->bucket > search->last || entry->slice < search->from)
+			}
+			if (search->start > search->from)
 				continue;
 			if (search->skip)
 			{
 				if (++nskipped == MAX_SKIPPED)
-					SearchBelow(table, search, entry->bucket, entry->slice,
-								entry->lane);
+					SearchFrom(table, search, search->start, search->lane - 1);
 				continue;
 			}
 		}
-		if (index_fetch_heap(scan, table->slot))
+		found = index_fetch_heap(scan, table->slot);
+		if (search == &table->versions)
+			NoteSpace(table, scan);
+		if (found)
 			return true;
-	} while (true);
+		search->nlost++;
+	}
 }
 
 /*
@@ -684,6 +720,7 @@ StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 	MemoryContextSwitchTo(oldcontext);
 	if (!found)
 		return false;
+	search->found = true;
 	ReadRow(table, &version->row);
 	if (search == &table->visible)
 	{
@@ -691,37 +728,9 @@ StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 		return true;
 	}
 	Classify(table, version);
-	if (TransactionIdIsValid(version->creator) && version->row.filter != NULL)
-		search->merged = version->row.slice;
-	search->skip = version->is_newest && version->row.slice != search->merged;
+	search->skip = !TransactionIdIsValid(version->creator) &&
+		!TransactionIdIsValid(version->holder);
 	return true;
-}
-
-/*
- * StoredSetIsClosed
- *		May there be keys of this row's bucket in the next generation?
- */
-bool
-StoredSetIsClosed(const StoredSetParams *params, int generation,
-				  const StoredSetRow *row)
-{
-	if (generation + 1 >= params->generations)
-		return false;
-	return row->filter == NULL ? row->closed :
-		StoredSetKeysLeft(row->filter) == 0;
-}
-
-/*
- * StoredSetReadAgain
- *		Read a row that was read before.
- */
-void
-StoredSetReadAgain(StoredSetTable *table, ItemPointer tid, StoredSetRow *row)
-{
-	if (!table_tuple_fetch_row_version(table->rel, tid, SnapshotAny,
-									   table->slot))
-		elog(ERROR, "could not read a row of a Bloom set again");
-	ReadRow(table, row);
 }
 
 /* ----------------------------------------------------------------
@@ -729,62 +738,59 @@ StoredSetReadAgain(StoredSetTable *table, ItemPointer tid, StoredSetRow *row)
  * ----------------------------------------------------------------
  */
 
-/* What a row lacks in size with this filter.  NULL: nothing. */
-static bytea *
-MakeRoom(const StoredSet *set, const Bloom *filter)
-{
-	Size		full = BloomPrefixSize(filter) + set->params.bits / 8;
-	Size		size = VARSIZE(filter);
-	bytea	   *room;
-
-	if (size + VARHDRSZ >= full)
-		return NULL;
-	room = palloc0(full - size);
-	SET_VARSIZE(room, full - size);
-	return room;
-}
-
 static bytea *
 MakeLane(const StoredSetRow *row)
 {
 	int			nwords = Max(row->room, row->nhashes) + 1;
 	Size		size = VARHDRSZ + nwords * sizeof(uint64);
-	bytea	   *room = palloc0(size);
-	char	   *words = VARDATA(room);
+	bytea	   *hashes = palloc0(size);
+	char	   *words = VARDATA(hashes);
 
-	SET_VARSIZE(room, size);
+	SET_VARSIZE(hashes, size);
 	for (int i = 0; i <= row->nhashes; i++)
 	{
 		uint64		word = i < row->nhashes ? row->hashes[i] :
-		LANE_END | (row->closed ? LANE_CLOSED : 0) | (uint64) row->ncommitted;
+		LANE_END | (uint64) row->ncommitted;
 
 		word = BloomLittleEndian64(word);
 		memcpy(words + i * sizeof(uint64), &word, sizeof(uint64));
 	}
-	return room;
+	return hashes;
+}
+
+static bytea *
+MakeList(const StoredSetRow *row, const StoredSetItem *items, int nitems)
+{
+	const StoredSetPack *pack = &row->pack;
+	bytea	   *hashes = palloc(VARHDRSZ +
+								StoredSetPackSize(&pack->packing, nitems,
+												  pack->start, pack->last));
+
+	SET_VARSIZE(hashes, VARHDRSZ +
+				StoredSetWritePack((uint8 *) VARDATA(hashes), pack, items,
+								   nitems));
+	return hashes;
 }
 
 /* Make a row in the output slot. */
 static void
-MakeRow(StoredSetTable *table, const StoredSetRow *row)
+MakeRow(StoredSetTable *table, const StoredSetRow *row,
+		const StoredSetItem *items, int nitems)
 {
 	TupleTableSlot *slot = table->output;
-	bytea	   *room = NULL;
+	const StoredSetParams *params = &table->set.params;
 
-	if (row->filter == NULL)
-		room = MakeLane(row);
-	else
-		room = MakeRoom(&table->set, row->filter);
 	ExecClearTuple(slot);
 	slot->tts_tableOid = RelationGetRelid(table->rel);
-	slot->tts_values[STORED_SET_BUCKET - 1] = Int32GetDatum(row->bucket);
+	slot->tts_values[STORED_SET_START - 1] = StartToDatum(row->start);
 	slot->tts_values[STORED_SET_LANE - 1] = Int32GetDatum(row->lane);
-	slot->tts_values[STORED_SET_SLICE - 1] = TimestampTzGetDatum(row->slice);
-	slot->tts_values[STORED_SET_FILTER - 1] = PointerGetDatum(row->filter);
-	slot->tts_values[STORED_SET_ROOM - 1] = PointerGetDatum(room);
+	slot->tts_values[STORED_SET_SLICE - 1] = params->keep == 0 ? (Datum) 0 :
+		TimestampTzGetDatum(row->slice * StoredSetSliceLength(params));
+	slot->tts_values[STORED_SET_HASHES - 1] =
+		PointerGetDatum(row->lane > 0 ? MakeLane(row) :
+						MakeList(row, items, nitems));
 	memset(slot->tts_isnull, 0, STORED_SET_COLUMNS * sizeof(bool));
-	slot->tts_isnull[STORED_SET_FILTER - 1] = row->filter == NULL;
-	slot->tts_isnull[STORED_SET_ROOM - 1] = room == NULL;
+	slot->tts_isnull[STORED_SET_SLICE - 1] = params->keep == 0;
 	ExecStoreVirtualTuple(slot);
 }
 
@@ -793,9 +799,8 @@ static void
 WriteIndexEntry(StoredSetTable *table, Relation index, const StoredSetRow *row,
 				bool is_new)
 {
-	Datum		values[3] = {Int32GetDatum(row->bucket),
-	TimestampTzGetDatum(row->slice), Int32GetDatum(row->lane)};
-	bool		nulls[3] = {false, false, false};
+	Datum		values[2] = {StartToDatum(row->start), Int32GetDatum(row->lane)};
+	bool		nulls[2] = {false, false};
 
 	/*
 	 * The check protects a new row from what others insert by SQL.  The key
@@ -807,7 +812,7 @@ WriteIndexEntry(StoredSetTable *table, Relation index, const StoredSetRow *row,
 						!is_new, BuildIndexInfo(index));
 }
 
-/* The same in the primary key, and in copies of that. */
+/* Make entries for it in the primary key, and in copies of that. */
 static void
 WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row, bool is_new)
 {
@@ -866,7 +871,7 @@ Overwrite(StoredSetTable *table, const StoredSetPlace *place, bool holds_all)
 	{
 		tuple->t_self = place->tid;
 		BloomOverwriteTuple(table->rel, tuple);
-		/* a write: the next command sees another state (set/test.c) */
+		/* a write: the next command sees another state (set/probe.c) */
 		(void) GetCurrentCommandId(true);
 	}
 	heap_freetuple(tuple);
@@ -898,22 +903,21 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not serialize access due to concurrent update")));
 	if (update_indexes == TU_All)
-	{
 		WriteIndexEntries(table, row, false);
-		StoredSetNoteLeft(table->known, &tid);
-	}
 }
 
 /*
  * StoredSetWriteRow
  *		Write a row that is not there yet, or over the version in this place, or
- *		as its next version.  Does it hold all hashes of that version?
+ *		as its next version.  The items are those of a range.  Does it hold all
+ *		hashes of that version?
  */
 void
 StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
-				  const StoredSetRow *row, bool holds_all)
+				  const StoredSetRow *row, const StoredSetItem *items,
+				  int nitems, bool holds_all)
 {
-	MakeRow(table, row);
+	MakeRow(table, row, items, nitems);
 	if (!ItemPointerIsValid(&place->tid))
 	{
 		table_tuple_insert(table->rel, table->output,
@@ -922,7 +926,6 @@ StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 	}
 	else if (!Overwrite(table, place, holds_all))
 		Update(table, place, row);
-	table->wrote = true;
 }
 
 /*
@@ -937,11 +940,8 @@ StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 
 	if (place->command == GetCurrentCommandId(false))
 		CommandCounterIncrement();
-	if (!WasWritten(table_tuple_delete(table->rel, &tid,
-									   GetCurrentCommandId(true), 0,
-									   SnapshotAny, InvalidSnapshot, true,
-									   &failure)))
-		return;
-	StoredSetNoteLeft(table->known, &tid);
-	table->wrote = true;
+	(void) WasWritten(table_tuple_delete(table->rel, &tid,
+										 GetCurrentCommandId(true), 0,
+										 SnapshotAny, InvalidSnapshot, true,
+										 &failure));
 }

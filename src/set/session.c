@@ -4,7 +4,7 @@
  *		What a session remembers of a set.
  *
  * It remembers what the definition of its table says, until that changes, and
- * the pages in which its adds have left space.
+ * how wide its ranges are.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -12,28 +12,15 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/bufpage.h"
-#include "storage/freespace.h"
-#include "storage/proc.h"
+#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
-#include "set/compat.h"
-#include "set/identity.h"
-#include "set/session.h"
-
-/* In fewer pages than this, space that is left is not worth looking for */
-#define MIN_LEFT	32
+#include "set/store.h"
 
 static HTAB *known_sets = NULL;
-
-/* ----------------------------------------------------------------
- *							DEFINITIONS
- * ----------------------------------------------------------------
- */
 
 static void
 ForgetRelation(Datum arg, Oid relid)
@@ -54,7 +41,7 @@ ForgetRelation(Datum arg, Oid relid)
 		known->is_valid = false;
 }
 
-/* Sets that were changed or dropped take no memory. */
+/* Free the entries of sets that were changed or dropped. */
 static void
 DropForgotten(void)
 {
@@ -68,8 +55,6 @@ DropForgotten(void)
 			continue;
 		if (known->set.key_type.words > 0)
 			pfree(unconstify(char *, known->set.key_type.name));
-		hash_destroy(known->space.left);
-		hash_destroy(known->space.waiting);
 		(void) hash_search(known_sets, &known->relid, HASH_REMOVE, NULL);
 	}
 }
@@ -137,100 +122,4 @@ StoredSetRecall(Relation rel)
 	known->relid = relid;
 	Identify(rel, known);
 	return known;
-}
-
-/* ----------------------------------------------------------------
- *							SPACE
- * ----------------------------------------------------------------
- */
-
-/*
- * StoredSetNoteLeft
- *		A version of a row has been left in this place, for another page or for
- *		none.
- */
-void
-StoredSetNoteLeft(StoredSetKnown *known, ItemPointer tid)
-{
-	StoredSetSpace *space = &known->space;
-	BlockNumber block = ItemPointerGetBlockNumber(tid);
-
-	if (space->left == NULL)
-	{
-		HASHCTL		info = {0};
-
-		info.keysize = sizeof(BlockNumber);
-		info.entrysize = sizeof(BlockNumber);
-		space->left = hash_create("Bloom set pages", 64, &info,
-								  HASH_ELEM | HASH_BLOBS);
-	}
-	(void) hash_search(space->left, &block, HASH_ENTER, NULL);
-	space->leaver = GetTopTransactionId();
-}
-
-/*
- * StoredSetReuseSpace
- *		Make the space usable that rows have left in transactions of this
- *		session, as soon as nobody can see them there.
- *
- * A call with many keys changes several rows of a page, and not all new versions
- * find place there.  Nobody but vacuum would enter into the free space map where
- * the old ones were, and each such call would make the table larger.
- *
- * While several sessions add, one of them is open at nearly any time.  So what
- * waits for the end of others is kept apart from what has been left since.
- *
- * XXX This does what autovacuum is there for, which comes too late for a table
- * that is filled in minutes.
- */
-void
-StoredSetReuseSpace(Relation rel, StoredSetKnown *known)
-{
-	StoredSetSpace *space = &known->space;
-	BlockNumber nblocks;
-	BlockNumber first = MaxBlockNumber;
-	BlockNumber end = 0;
-	const BlockNumber *next;
-	HASH_SEQ_STATUS status;
-
-	if (space->looked == BloomLocalTransaction())
-		return;
-	space->looked = BloomLocalTransaction();
-	if (space->waiting == NULL && space->left != NULL &&
-		hash_get_num_entries(space->left) >= MIN_LEFT)
-	{
-		space->waiting = space->left;
-		space->waits_for = space->leaver;
-		space->left = NULL;
-	}
-	if (space->waiting == NULL ||
-		!TransactionIdPrecedes(space->waits_for, BloomOldestXmin(rel)))
-		return;
-
-	nblocks = RelationGetNumberOfBlocks(rel);
-	hash_seq_init(&status, space->waiting);
-	while ((next = hash_seq_search(&status)) != NULL)
-	{
-		BlockNumber block = *next;
-		Buffer		buffer;
-		Size		space_left;
-
-		/* who is interrupted later need not look at it again */
-		(void) hash_search(space->waiting, &block, HASH_REMOVE, NULL);
-		CHECK_FOR_INTERRUPTS();
-		if (block >= nblocks)
-			continue;
-		buffer = ReadBuffer(rel, block);
-		BloomPrunePage(rel, buffer);
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		space_left = PageGetHeapFreeSpace(BufferGetPage(buffer));
-		UnlockReleaseBuffer(buffer);
-		RecordPageWithFreeSpace(rel, block, space_left);
-		first = Min(first, block);
-		end = Max(end, block + 1);
-	}
-	hash_destroy(space->waiting);
-	space->waiting = NULL;
-	if (first < end)
-		FreeSpaceMapVacuumRange(rel, first, end);
 }

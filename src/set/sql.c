@@ -18,12 +18,13 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace_d.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "commands/comment.h"
-#include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -32,18 +33,15 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
+#include "utils/tuplesort.h"
 #include "utils/varlena.h"
 
 #include "filter/call.h"
-#include "set/add.h"
 #include "set/compat.h"
-#include "set/identity.h"
-#include "set/maintain.h"
-#include "set/test.h"
+#include "set/store.h"
 
-/* Room of a set that grows, and for whose size nobody has asked */
-#define DEFAULT_CAPACITY	100000
+/* Hashes that are gathered at once, to be added to a set or filter */
+#define BATCH_HASHES	100000
 
 /* ----------------------------------------------------------------
  *							ARGUMENTS
@@ -57,8 +55,12 @@ GetSetArg(FunctionCallInfo fcinfo)
 	return PG_GETARG_OID(0);
 }
 
-static TimestampTz
-CheckTime(const char *name, Datum value, bool isnull)
+/*
+ * StoredSetCheckTime
+ *		A time, which must be finite.
+ */
+TimestampTz
+StoredSetCheckTime(const char *name, Datum value, bool isnull)
 {
 	TimestampTz at = DatumGetTimestampTz(value);
 
@@ -73,14 +75,13 @@ CheckTime(const char *name, Datum value, bool isnull)
 static TimestampTz
 GetTimeArg(FunctionCallInfo fcinfo, int argno)
 {
-	return CheckTime("time", PG_GETARG_DATUM(argno), PG_ARGISNULL(argno));
+	return StoredSetCheckTime("time", PG_GETARG_DATUM(argno), PG_ARGISNULL(argno));
 }
 
 /* What a call site knows */
 typedef struct CallSite
 {
 	BloomHasher hasher;
-	bool		warned;
 	StoredSetCache *cache;		/* of tests, or NULL */
 } CallSite;
 
@@ -101,19 +102,20 @@ GetCallSite(FunctionCallInfo fcinfo, bool is_array)
 
 /* How long to keep a key, in microseconds. */
 static int64
-GetKeepArg(FunctionCallInfo fcinfo, int argno, int32 slices)
+GetKeepArg(FunctionCallInfo fcinfo, int argno)
 {
 	const Interval *span = PG_GETARG_INTERVAL_P(argno);
 	double		days = span->day + (double) span->month * DAYS_PER_MONTH;
 	double		microseconds = span->time + days * USECS_PER_DAY;
 
-	if (microseconds < slices || microseconds > STORED_SET_MAX_KEEP)
+	if (microseconds < STORED_SET_SLICES || microseconds > STORED_SET_MAX_KEEP)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("keep %s is out of range",
 						DatumGetCString(DirectFunctionCall1(interval_out,
 															PG_GETARG_DATUM(argno)))),
-				 errdetail("keep must be at least a microsecond for each slice, and at most 365000 days.")));
+				 errdetail("keep must be between %d microseconds and 365000 days.",
+						   STORED_SET_SLICES)));
 	return (int64) microseconds;
 }
 
@@ -134,55 +136,18 @@ GetKeyTypeArg(FunctionCallInfo fcinfo, int argno)
 static StoredSetParams
 GetParams(FunctionCallInfo fcinfo)
 {
-	StoredSetParams params = {0};
+	StoredSetParams params = {.kept_bits = STORED_SET_ALL_BITS};
 
-	BloomCheckNotNull(PG_ARGISNULL(3), "fp_prob");
-	BloomCheckNotNull(PG_ARGISNULL(5), "slices");
-	BloomCheckNotNull(PG_ARGISNULL(6), "grow");
-	BloomCheckNotNull(PG_ARGISNULL(7), "unlogged");
-	BloomCheckNotNull(PG_ARGISNULL(9), "if_not_exists");
-
-	params.grows = PG_GETARG_BOOL(6);
-	if (!params.grows)
-		BloomCheckNotNull(PG_ARGISNULL(2), "capacity of a set that does not grow");
-	params.capacity = PG_ARGISNULL(2) ? DEFAULT_CAPACITY :
-		(int64) BloomCheckCapacity(PG_GETARG_FLOAT8(2),
-								   (double) STORED_SET_MAX_CAPACITY);
-	params.fp_prob = PG_GETARG_FLOAT8(3);
-	params.slices = PG_GETARG_INT32(5);
-	if (params.slices < 1 || params.slices > STORED_SET_MAX_SLICES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("slices %d is out of range", params.slices),
-				 errdetail("slices must be between 1 and %d.",
-						   STORED_SET_MAX_SLICES)));
+	BloomCheckNotNull(PG_ARGISNULL(3), "unlogged");
+	BloomCheckNotNull(PG_ARGISNULL(5), "if_not_exists");
+	if (!PG_ARGISNULL(2))
+		params.keep = GetKeepArg(fcinfo, 2);
 	if (!PG_ARGISNULL(4))
-		params.keep = GetKeepArg(fcinfo, 4, params.slices);
-
-	/* checks fp_prob as the caller wrote it */
-	(void) BloomShapeForCapacity(1, params.fp_prob, 0);
-	if (StoredSetSliceRate(&params) < BloomMinFpProb())
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("fp_prob %g is out of range for a set of %d slices",
-						params.fp_prob, params.slices),
-				 errdetail("Each of %d live time slices would need fp_prob %.3g; the smallest possible is %.3g.",
-						   params.slices + 1, StoredSetSliceRate(&params),
-						   BloomMinFpProb())));
-
-	if (!PG_ARGISNULL(8))
-		params.seed = PG_GETARG_INT64(8);
+		params.seed = PG_GETARG_INT64(4);
 	else if (!pg_strong_random(&params.seed, sizeof(params.seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate a random seed")));
-	if (!StoredSetSize(&params))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("capacity " INT64_FORMAT " is too large for a set",
-						params.capacity),
-				 errdetail("The set would have more than %d buckets.",
-						   PG_INT32_MAX)));
 	return params;
 }
 
@@ -230,7 +195,7 @@ CheckExists(Oid relid, const BloomKeyType *key_type)
 	StoredSetTable table;
 
 	/* an error, if it is no set */
-	StoredSetOpen(&table, relid, false);
+	StoredSetOpen(&table, relid, false, true);
 	if (!BloomSameKeyType(&table.set.key_type, key_type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -240,6 +205,47 @@ CheckExists(Oid relid, const BloomKeyType *key_type)
 						   BloomKeyTypeName(&table.set.key_type),
 						   BloomKeyTypeName(key_type))));
 	StoredSetClose(&table);
+}
+
+/*
+ * StoredSetMakeTable
+ *		Make the table of a set.  The function is one of the extension, whose
+ *		schema is that of ours.
+ */
+Oid
+StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
+				   bool unlogged, Oid function)
+{
+	const char *ours = quote_identifier(get_namespace_name(get_func_namespace(function)));
+	const char *table = quote_qualified_identifier(get_namespace_name(schema),
+												   name);
+	Oid			relid;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(psprintf("CREATE%s TABLE %s (start pg_catalog.int8 NOT NULL,"
+							 " slice pg_catalog.timestamptz,"
+							 " lane pg_catalog.int4 NOT NULL,"
+							 " hashes pg_catalog.bytea NOT NULL DEFAULT %s,"
+							 " PRIMARY KEY (start, lane)"
+							 " WITH (deduplicate_items = off))"
+							 " USING heap WITH (fillfactor = %d)",
+							 unlogged ? " UNLOGGED" : "", table,
+							 StoredSetDefault(set, ours),
+							 STORED_SET_FILLFACTOR),
+					false, 0) != SPI_OK_UTILITY ||
+		SPI_execute(psprintf("ALTER TABLE %s ALTER COLUMN hashes SET STORAGE PLAIN",
+							 table),
+					false, 0) != SPI_OK_UTILITY)
+		elog(ERROR, "could not create the table of a Bloom set");
+	SPI_finish();
+
+	relid = get_relname_relid(name, schema);
+	if (!OidIsValid(relid))
+		elog(ERROR, "the table of a Bloom set is gone");
+	CreateComments(relid, RelationRelationId, 0,
+				   "Bloom set of keys: see bloom_set_add, bloom_set_contains, bloom_set_info");
+	return relid;
 }
 
 /*
@@ -253,7 +259,6 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	StoredSet	set = {0};
 	RangeVar   *table;
 	Oid			schema;
-	const char *ours;
 	Oid			relid;
 
 	BloomCheckNotNull(PG_ARGISNULL(0), "name");
@@ -261,45 +266,19 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	set.params = GetParams(fcinfo);
 	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
 	relid = get_relname_relid(table->relname, schema);
-	if (OidIsValid(relid))
-	{
-		if (!PG_GETARG_BOOL(9))
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_TABLE),
-					 errmsg("relation \"%s\" already exists", table->relname)));
-		CheckExists(relid, &set.key_type);
-		ereport(NOTICE,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists, skipping",
-						table->relname)));
-		PG_RETURN_OID(relid);
-	}
-	ours = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(psprintf("CREATE%s TABLE %s (bucket pg_catalog.int4,"
-							 " lane pg_catalog.int4,"
-							 " slice pg_catalog.timestamptz,"
-							 " filter %s.bloom,"
-							 " room pg_catalog.bytea DEFAULT %s,"
-							 " PRIMARY KEY (bucket, slice, lane)"
-							 " WITH (deduplicate_items = off))"
-							 " USING heap WITH (fillfactor = %d)",
-							 PG_GETARG_BOOL(7) ? " UNLOGGED" : "",
-							 quote_qualified_identifier(get_namespace_name(schema),
-														table->relname),
-							 ours, StoredSetDefault(&set, ours),
-							 STORED_SET_FILLFACTOR),
-					false, 0) != SPI_OK_UTILITY)
-		elog(ERROR, "could not create the table of a Bloom set");
-	SPI_finish();
-
-	relid = get_relname_relid(table->relname, schema);
 	if (!OidIsValid(relid))
-		elog(ERROR, "the table of a Bloom set is gone");
-	CreateComments(relid, RelationRelationId, 0,
-				   "Bloom set of keys: see bloom_set_add, bloom_set_contains, bloom_set_info");
+		PG_RETURN_OID(StoredSetMakeTable(&set, schema, table->relname,
+										 PG_GETARG_BOOL(3),
+										 fcinfo->flinfo->fn_oid));
+	if (!PG_GETARG_BOOL(5))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", table->relname)));
+	CheckExists(relid, &set.key_type);
+	ereport(NOTICE,
+			(errcode(ERRCODE_DUPLICATE_TABLE),
+			 errmsg("relation \"%s\" already exists, skipping",
+					table->relname)));
 	PG_RETURN_OID(relid);
 }
 
@@ -307,20 +286,6 @@ bloom_set_create(PG_FUNCTION_ARGS)
  *							ADDING AND TESTING
  * ----------------------------------------------------------------
  */
-
-/* Add a key of a call site, and finish the call.  True: it was new. */
-static bool
-AddKey(StoredSetCall *call, BloomHasher *hasher, Datum key, bool *warned)
-{
-	const StoredSet *set = &call->table.set;
-	uint64		hash = BloomHashKeyAs(hasher, key, BLOOM_HOLDER_SET,
-									  &set->key_type,
-									  (uint64) set->params.seed, BLOOM_TO_ADD);
-
-	StoredSetAdd(call, &hash, 1, warned);
-	StoredSetClose(&call->table);
-	return call->keys[0].answer == STORED_SET_FRESH;
-}
 
 /*
  * bloom_set_add
@@ -331,17 +296,15 @@ Datum
 bloom_set_add(PG_FUNCTION_ARGS)
 {
 	StoredSetCall call;
-	CallSite   *site;
 
-	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetTimeArg(fcinfo, 2));
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetTimeArg(fcinfo, 2), true);
 	if (PG_ARGISNULL(1))
 	{
 		StoredSetClose(&call.table);
 		PG_RETURN_NULL();
 	}
-	site = GetCallSite(fcinfo, false);
-	PG_RETURN_BOOL(AddKey(&call, &site->hasher, PG_GETARG_DATUM(1),
-						  &site->warned));
+	PG_RETURN_BOOL(StoredSetAddKey(&call, &GetCallSite(fcinfo, false)->hasher,
+								   PG_GETARG_DATUM(1)));
 }
 
 /* Start a test.  NULL: the keys are null; the set was only looked at. */
@@ -355,7 +318,7 @@ StartTest(FunctionCallInfo fcinfo, bool is_array, StoredSetTest *test,
 
 	if (PG_ARGISNULL(1))
 	{
-		StoredSetOpen(table, relid, false);
+		StoredSetOpen(table, relid, false, true);
 		StoredSetClose(table);
 		return NULL;
 	}
@@ -411,31 +374,30 @@ TestArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 	return answers;
 }
 
-/* The same by an add. */
+/*
+ * Answers for the keys of an array, in its order, by an add.  NULL, if the array
+ * is null.
+ */
 static uint8 *
 AddArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 {
 	StoredSetCall call;
 	const StoredSet *set = &call.table.set;
-	CallSite   *site;
 	uint8	   *answers;
 
-	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetTimeArg(fcinfo, 2));
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetTimeArg(fcinfo, 2), true);
 	if (PG_ARGISNULL(1))
 	{
 		StoredSetClose(&call.table);
 		return NULL;
 	}
-	site = GetCallSite(fcinfo, true);
-	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
-							BLOOM_HOLDER_SET, &set->key_type,
-							(uint64) set->params.seed, BLOOM_TO_ADD);
-	answers = palloc0(array->nkeys + 1);
-	StoredSetAdd(&call, array->hashes, array->nkeys, &site->warned);
+	*array = BloomHashArray(&GetCallSite(fcinfo, true)->hasher,
+							PG_GETARG_ARRAYTYPE_P(1), BLOOM_HOLDER_SET,
+							&set->key_type, (uint64) set->params.seed,
+							BLOOM_TO_ADD);
 	/* there is none for a repeat, which is not new */
-	for (uint64 i = 0; i < call.nkeys; i++)
-		answers[call.keys[i].index] = call.keys[i].answer;
-	pfree(call.keys);
+	answers = palloc0(array->nkeys + 1);
+	StoredSetAdd(&call, array->hashes, array->nkeys, answers);
 	StoredSetClose(&call.table);
 	return answers;
 }
@@ -529,9 +491,61 @@ bloom_set_contains_any(PG_FUNCTION_ARGS)
 	return DecideByArray(fcinfo, STORED_SET_SEEN);
 }
 
+/* ----------------------------------------------------------------
+ *							REMOVING AND COMPACTING
+ * ----------------------------------------------------------------
+ */
+
+/* An error, if lists do not have whole hashes. */
+static void
+CheckWhole(const StoredSet *set, Relation rel)
+{
+	if (set->params.kept_bits == STORED_SET_ALL_BITS)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("Bloom set \"%s\" does not keep whole hashes",
+					RelationGetRelationName(rel)),
+			 errdetail("It keeps %d of 64 bits, so that a hash stands for several keys.",
+					   set->params.kept_bits)));
+}
+
+/*
+ * bloom_set_remove
+ *		Remove a key from a set.  True: it was there.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_remove);
+Datum
+bloom_set_remove(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	StoredSetCall call;
+	const StoredSet *set = &call.table.set;
+	uint64		hash;
+	bool		result = false;
+
+	StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), true);
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_DELETE) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE,
+					   RelationGetRelationName(call.table.rel));
+	CheckWhole(set, call.table.rel);
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetClose(&call.table);
+		PG_RETURN_NULL();
+	}
+	hash = BloomHashKeyAs(&GetCallSite(fcinfo, false)->hasher,
+						  PG_GETARG_DATUM(1), BLOOM_HOLDER_SET, &set->key_type,
+						  (uint64) set->params.seed, BLOOM_TO_FIND);
+	if (hash != 0)
+		result = StoredSetRemove(&call, hash);
+	StoredSetClose(&call.table);
+	PG_RETURN_BOOL(result);
+}
+
 /*
  * bloom_set_compact
- *		Delete what has expired, and move keys from lanes to the filters.
+ *		Move keys from lanes to lists, and leave out what has expired.
  */
 PG_FUNCTION_INFO_V1(bloom_set_compact);
 Datum
@@ -540,162 +554,185 @@ bloom_set_compact(PG_FUNCTION_ARGS)
 	StoredSetCall call;
 	int64		nmoved;
 
-	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetCurrentTimestamp());
+	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetCurrentTimestamp(), true);
 	nmoved = StoredSetCompact(&call);
 	StoredSetClose(&call.table);
 	PG_RETURN_INT64(nmoved);
 }
 
 /* ----------------------------------------------------------------
- *							DEDUP WHERE ROWS ARRIVE
+ *							LOADING
  * ----------------------------------------------------------------
  */
 
-/* What the call site of a trigger knows */
-typedef struct TriggerSite
+/* Sorted as they are signed, hashes are in their order */
+#define TO_SIGNED	(UINT64CONST(1) << 63)
+
+/*
+ * Take a lock that keeps out all that write to a set, if that may be waited for,
+ * and look whether the set is empty.
+ *
+ * A transaction that has written to it has a weaker lock.  Two of these would
+ * wait for each other.
+ */
+static bool
+LockEmpty(StoredSetTable *table)
+{
+	if (CheckRelationLockedByMe(table->rel, RowExclusiveLock, true) ||
+		!StoredSetIsEmpty(table))
+		return false;
+	LockRelationOid(table->set.relid, ShareRowExclusiveLock);
+	return true;
+}
+
+/* Open a query of one column, which has keys of a set. */
+static Portal
+OpenKeys(const char *query, const StoredSet *set, BloomHasher *hasher)
+{
+	Portal		portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL,
+												   NULL, false,
+												   CURSOR_OPT_NO_SCROLL);
+	TupleDesc	desc = portal->tupDesc;
+
+	if (desc->natts != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("query returns %d columns", desc->natts),
+				 errhint("It must return one column, with the keys.")));
+	BloomHasherInit(hasher, TupleDescAttr(desc, 0)->atttypid,
+					TupleDescAttr(desc, 0)->attcollation);
+	BloomCheckHasher(hasher, BLOOM_HOLDER_SET, &set->key_type, BLOOM_TO_ADD);
+	return portal;
+}
+
+/* Hash the keys that a query returns, and sort the hashes. */
+static void
+SortHashes(Tuplesortstate *sort, const char *query, const StoredSet *set)
 {
 	BloomHasher hasher;
-	bool		warned;
-	Oid			set;
-	int			key;			/* column numbers */
-	int			time;			/* 0: the clock */
-} TriggerSite;
+	Portal		portal;
 
-/* The column that a trigger's argument names. */
-static int
-GetTriggerColumn(const TriggerData *trigger, int argno)
-{
-	const char *name = trigger->tg_trigger->tgargs[argno];
-	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
-	int			column = SPI_fnumber(desc, name);
-
-	if (column <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-						RelationGetRelationName(trigger->tg_relation)),
-				 errdetail("Trigger \"%s\" names it.",
-						   trigger->tg_trigger->tgname)));
-	if (TupleDescAttr(desc, column - 1)->attgenerated != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" is generated", name),
-				 errdetail("A generated column has no value before a trigger BEFORE INSERT.")));
-	return column;
-}
-
-/*
- * The set that a trigger's first argument names.  Without a schema, it is in
- * that of the trigger's table, whatever the search_path.
- */
-static Oid
-GetTriggerSet(const TriggerData *trigger)
-{
-	const char *name = trigger->tg_trigger->tgargs[0];
-	RangeVar   *range;
-	Oid			set;
-
-	range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
-	if (range->schemaname != NULL)
-		return RangeVarGetRelid(range, NoLock, false);
-	set = get_relname_relid(range->relname,
-							RelationGetNamespace(trigger->tg_relation));
-	if (!OidIsValid(set))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("Bloom set \"%s\" does not exist in schema \"%s\"",
-						range->relname,
-						get_namespace_name(RelationGetNamespace(trigger->tg_relation))),
-				 errhint("Name another schema in the arguments of trigger \"%s\": 'schema.set'.",
-						 trigger->tg_trigger->tgname)));
-	return set;
-}
-
-static TriggerSite *
-GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
-{
-	TriggerSite *site = fcinfo->flinfo->fn_extra;
-	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
-	StoredSetTable table;
-	Form_pg_attribute key;
-	MemoryContext oldcontext;
-
-	if (site != NULL)
-		return site;
-	if (trigger->tg_trigger->tgnargs < 2 || trigger->tg_trigger->tgnargs > 3)
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_set_dedup requires two or three arguments"),
-				 errhint("They are the set, the column of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').")));
-	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(TriggerSite));
-	site->set = GetTriggerSet(trigger);
-	site->key = GetTriggerColumn(trigger, 1);
-	if (trigger->tg_trigger->tgnargs == 3)
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	portal = OpenKeys(query, set, &hasher);
+	do
 	{
-		site->time = GetTriggerColumn(trigger, 2);
-		if (TupleDescAttr(desc, site->time - 1)->atttypid != TIMESTAMPTZOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" is not of type timestamp with time zone",
-							trigger->tg_trigger->tgargs[2])));
-	}
-	key = TupleDescAttr(desc, site->key - 1);
-	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	BloomHasherInit(&site->hasher, key->atttypid, key->attcollation);
-	MemoryContextSwitchTo(oldcontext);
+		SPI_cursor_fetch(portal, true, 1000);
+		for (uint64 i = 0; i < SPI_processed; i++)
+		{
+			bool		isnull;
+			Datum		key = SPI_getbinval(SPI_tuptable->vals[i],
+											SPI_tuptable->tupdesc, 1, &isnull);
+			uint64		hash;
 
-	/*
-	 * before the first key, which may be null; to write, since a lock that is
-	 * made stronger later can deadlock
-	 */
-	StoredSetOpen(&table, site->set, true);
-	BloomCheckHasher(&site->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
-					 BLOOM_TO_ADD);
-	StoredSetClose(&table);
-	fcinfo->flinfo->fn_extra = site;
-	return site;
+			CHECK_FOR_INTERRUPTS();
+			if (isnull)
+				continue;
+			hash = BloomHashKeyAs(&hasher, key, BLOOM_HOLDER_SET,
+								  &set->key_type, (uint64) set->params.seed,
+								  BLOOM_TO_ADD);
+			tuplesort_putdatum(sort, Int64GetDatum((int64) (hash ^ TO_SIGNED)),
+							   false);
+		}
+		SPI_freetuptable(SPI_tuptable);
+	} while (SPI_processed > 0);
+	SPI_cursor_close(portal);
+	SPI_finish();
+	tuplesort_performsort(sort);
 }
 
-/*
- * bloom_set_dedup
- *		Drop a row whose key a set has seen.  (trigger)
- *
- * A row without a key is kept.
- */
-PG_FUNCTION_INFO_V1(bloom_set_dedup);
-Datum
-bloom_set_dedup(PG_FUNCTION_ARGS)
+static bool
+NextHash(Tuplesortstate *sort, uint64 *hash)
 {
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TimestampTz at = GetCurrentTransactionStartTimestamp();
-	StoredSetCall call;
-	TriggerSite *site;
-	Datum		key;
+	Datum		value;
 	bool		isnull;
 
-	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		!TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
-		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_set_dedup must be called by a trigger BEFORE INSERT FOR EACH ROW")));
-	site = GetTriggerSite(fcinfo, trigger);
+	if (!tuplesort_getdatum(sort, true, false, &value, &isnull, NULL))
+		return false;
+	*hash = (uint64) DatumGetInt64(value) ^ TO_SIGNED;
+	return true;
+}
 
-	if (site->time != 0)
+/* Load sorted hashes into an empty set. */
+static uint64
+LoadSorted(StoredSetTable *table, Tuplesortstate *sort)
+{
+	StoredSetLoad load;
+	uint64		hash;
+
+	StoredSetBeginLoad(&load, table, false);
+	while (NextHash(sort, &hash))
+		StoredSetLoadHash(&load, hash);
+	return StoredSetEndLoad(&load);
+}
+
+/* Add sorted hashes to a set that has keys. */
+static uint64
+AddSorted(Oid relid, Tuplesortstate *sort)
+{
+	uint64	   *hashes = palloc(BATCH_HASHES * sizeof(uint64));
+	uint8	   *answers = palloc(BATCH_HASHES);
+	uint64		nnew = 0;
+	uint64		n;
+
+	do
 	{
-		Datum		time = slot_getattr(trigger->tg_trigslot, site->time,
-										&isnull);
+		StoredSetCall call;
 
-		at = CheckTime(trigger->tg_trigger->tgargs[2], time, isnull);
+		for (n = 0; n < BATCH_HASHES && NextHash(sort, &hashes[n]);)
+			n++;
+		memset(answers, STORED_SET_UNKNOWN, n);
+		StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), true);
+		StoredSetAdd(&call, hashes, n, answers);
+		StoredSetClose(&call.table);
+		for (uint64 i = 0; i < n; i++)
+			nnew += answers[i] == STORED_SET_FRESH;
+	} while (n == BATCH_HASHES);
+	return nnew;
+}
+
+/*
+ * bloom_set_load
+ *		Add the keys that a query returns to a set.  The result is the number of
+ *		new ones.
+ *
+ * The set is closed while the query runs, which may test it, or add to it.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_load);
+Datum
+bloom_set_load(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetSetArg(fcinfo);
+	StoredSetTable table;
+	StoredSet	set;
+	Tuplesortstate *sort;
+	bool		is_locked;
+	uint64		nnew;
+
+	BloomCheckNotNull(PG_ARGISNULL(1), "query");
+	/* as a reader: see LockEmpty */
+	StoredSetOpen(&table, relid, false, true);
+	StoredSetCheckWriter(&table);
+	set = table.set;
+	is_locked = LockEmpty(&table);
+	StoredSetClose(&table);
+
+	sort = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
+								 maintenance_work_mem, NULL, TUPLESORT_NONE);
+	SortHashes(sort, text_to_cstring(PG_GETARG_TEXT_PP(1)), &set);
+	StoredSetOpen(&table, relid, true, true);
+	if (is_locked && StoredSetIsEmpty(&table))
+	{
+		nnew = LoadSorted(&table, sort);
+		StoredSetClose(&table);
 	}
-	key = slot_getattr(trigger->tg_trigslot, site->key, &isnull);
-	if (isnull)
-		return PointerGetDatum(trigger->tg_trigtuple);
-
-	StoredSetOpenToWrite(&call, site->set, at);
-	return PointerGetDatum(AddKey(&call, &site->hasher, key, &site->warned) ?
-						   trigger->tg_trigtuple : NULL);
+	else
+	{
+		StoredSetClose(&table);
+		nnew = AddSorted(relid, sort);
+	}
+	tuplesort_end(sort);
+	PG_RETURN_INT64((int64) nnew);
 }
 
 /* ----------------------------------------------------------------
@@ -713,64 +750,69 @@ MakeInterval(int64 microseconds)
 	return IntervalPGetDatum(span);
 }
 
-/* What is known of one slice, or of the whole set that keeps all */
-typedef struct SliceInfo
+/* The live hashes of a set, gathered from its rows range by range */
+typedef struct Gathered
 {
-	struct SliceInfo *next;
-	TimestampTz slice;
-	double		keys;
-	double		bytes;
-	int			generations;
-	/* sums over the buckets of each generation */
-	double		rates[STORED_SET_MAX_GENERATIONS];
-} SliceInfo;
+	uint64	   *hashes;
+	uint64		nhashes;
+	uint64		maxhashes;
+	uint64		nrows;
+} Gathered;
+
+static void
+GatherHash(Gathered *gathered, uint64 hash)
+{
+	if (gathered->nhashes == gathered->maxhashes)
+	{
+		gathered->maxhashes = Max(1024, 2 * gathered->maxhashes);
+		gathered->hashes = gathered->hashes == NULL ?
+			palloc(gathered->maxhashes * sizeof(uint64)) :
+			repalloc_huge(gathered->hashes,
+						  gathered->maxhashes * sizeof(uint64));
+	}
+	gathered->hashes[gathered->nhashes++] = hash;
+}
 
 /*
- * Read all rows of a set, and sum up by slices, the newest first.
+ * Gather the hashes of ranges and their lanes, from the highest down, each once,
+ * until there are enough.  False: there are no more.
  *
- * The rows of a bucket come in that order, so that the next slice is near.
+ * In a range of a set that does not keep whole hashes, those of lanes are cut.
  */
-static SliceInfo *
-SumUpRows(StoredSetTable *table, TimestampTz oldest)
+static bool
+GatherHashes(StoredSetTable *table, int64 oldest, uint64 enough,
+			 Gathered *gathered)
 {
-	SliceInfo  *slices = NULL;
-	SliceInfo **link = &slices;
+	int			dropped = table->set.packing.dropped;
 	StoredSetVersion version;
 	const StoredSetRow *row = &version.row;
+	bool		found;
 
-	StoredSetFindAll(table, &table->visible);
-	while (StoredSetNext(table, &table->visible, &version))
+	gathered->nhashes = 0;
+	while ((found = StoredSetNext(table, &table->visible, &version)))
 	{
-		SliceInfo  *info;
-		int			generation;
+		StoredSetItem *items;
 
-		if (row->slice < oldest)
+		gathered->nrows++;
+		for (int i = 0; i < row->nhashes && row->slice >= oldest; i++)
+			GatherHash(gathered, row->hashes[i] >> dropped << dropped);
+		if (row->lane > 0)
 			continue;
-		if (*link != NULL && (*link)->slice < row->slice)
-			link = &slices;
-		while (*link != NULL && (*link)->slice > row->slice)
-			link = &(*link)->next;
-		info = *link;
-		if (info == NULL || info->slice < row->slice)
+		items = palloc((row->pack.nhashes + 1) * sizeof(StoredSetItem));
+		if (!StoredSetUnpack(&row->pack, items))
+			StoredSetInvalidRow(table, row->start, 0,
+								"Its list is not what its head says.");
+		for (int i = 0; i < row->pack.nhashes; i++)
 		{
-			info = palloc0(sizeof(SliceInfo));
-			info->slice = row->slice;
-			info->next = *link;
-			*link = info;
+			if (items[i].slice >= oldest)
+				GatherHash(gathered, items[i].hash);
 		}
-		generation = StoredSetGeneration(&table->set.params, row->bucket);
-		info->generations = Max(info->generations, generation + 1);
-		if (row->filter == NULL)
-		{
-			info->bytes += (row->room + 1) * sizeof(uint64);
-			info->keys += row->nhashes;
-			continue;
-		}
-		info->bytes += VARSIZE(row->filter);
-		info->keys += BloomCardinality(row->filter);
-		info->rates[generation] += BloomRateNow(row->filter);
+		pfree(items);
+		if (gathered->nhashes >= enough)
+			break;
 	}
-	return slices;
+	gathered->nhashes = BloomSortHashes(gathered->hashes, gathered->nhashes);
+	return found;
 }
 
 /*
@@ -785,72 +827,83 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	TimestampTz at = GetTimeArg(fcinfo, 1);
 	StoredSetTable table;
 	const StoredSetParams *params = &table.set.params;
-	TimestampTz oldest;
-	Datum		values[14];
-	bool		nulls[14] = {false};
-	double		keys = 0;
-	double		right = 0;		/* logarithm */
-	int			generations = 0;
+	int64		oldest;
+	Datum		values[8];
+	bool		nulls[8] = {false};
+	Gathered	gathered = {0};
+	uint64		nkeys = 0;
+	bool		more;
 
-	StoredSetOpen(&table, relid, false);
+	StoredSetOpen(&table, relid, false, true);
 	oldest = StoredSetOldestSlice(params, at);
-	for (const SliceInfo *info = SumUpRows(&table, oldest); info != NULL;
-		 info = info->next)
+	StoredSetFind(&table, &table.visible, PG_UINT64_MAX, 0);
+	do
 	{
-		keys += rint(info->keys);	/* the sum over bloom_set_slices */
-		right += log1p(-StoredSetRateOfSlice(params, info->rates));
-		generations = Max(generations, info->generations);
-	}
+		more = GatherHashes(&table, oldest, BATCH_HASHES, &gathered);
+		nkeys += gathered.nhashes;
+	} while (more);
 	values[0] = CStringGetTextDatum(BloomKeyTypeName(&table.set.key_type));
-	values[1] = Int64GetDatum(params->capacity);
-	values[2] = Float8GetDatum(params->fp_prob);
-	values[3] = Int64GetDatum((int64) keys);
-	values[4] = Float8GetDatum(0 - expm1(right));
-	values[5] = DirectFunctionCall1(pg_total_relation_size,
+	values[1] = Int64GetDatum((int64) nkeys);
+	values[2] = Float8GetDatum(ldexp((double) nkeys, -params->kept_bits));
+	values[3] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
-	values[6] = MakeInterval(params->keep);
-	values[7] = Int32GetDatum(params->slices);
-	values[8] = MakeInterval(params->slice_length);
-	values[9] = TimestampTzGetDatum(oldest);
-	nulls[6] = nulls[7] = nulls[8] = nulls[9] = params->keep == 0;
-	values[10] = BoolGetDatum(params->grows);
-	values[11] = Int32GetDatum(params->buckets);
-	values[12] = Int32GetDatum(generations);
-	values[13] = Int64GetDatum(params->seed);
+	values[4] = Int64GetDatum((int64) gathered.nrows);
+	values[5] = MakeInterval(params->keep);
+	values[6] = TimestampTzGetDatum(params->keep == 0 ? 0 :
+									oldest * StoredSetSliceLength(params));
+	nulls[5] = nulls[6] = params->keep == 0;
+	values[7] = Int64GetDatum(params->seed);
 	StoredSetClose(&table);
 	return BloomReturnRow(fcinfo, values, nulls);
 }
 
 /*
- * bloom_set_slices
- *		What the live time slices of a set hold, the newest first.
+ * bloom_set_filter
+ *		A filter with the keys of a set.
  */
-PG_FUNCTION_INFO_V1(bloom_set_slices);
+PG_FUNCTION_INFO_V1(bloom_set_filter);
 Datum
-bloom_set_slices(PG_FUNCTION_ARGS)
+bloom_set_filter(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetSetArg(fcinfo);
-	TimestampTz at = GetTimeArg(fcinfo, 1);
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	StoredSetTable table;
-	const StoredSetParams *params = &table.set.params;
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	const StoredSet *set = &table.set;
+	BloomShape	shape;
+	Bloom	   *filter;
+	int64		oldest;
+	Gathered	gathered = {0};
+	bool		more;
 
-	InitMaterializedSRF(fcinfo, 0);
-	StoredSetOpen(&table, relid, false);
-	for (const SliceInfo *info = SumUpRows(&table, StoredSetOldestSlice(params, at));
-		 info != NULL; info = info->next)
+	BloomCheckNotNull(PG_ARGISNULL(1), "capacity");
+	BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
+	StoredSetOpen(&table, relid, false, true);
+	CheckWhole(set, table.rel);
+	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
+								  set->params.seed);
+	oldest = StoredSetOldestSlice(&set->params, GetTimeArg(fcinfo, 3));
+	filter = BloomMake(&shape, &set->key_type, BLOOM_KEYS, 0);
+	StoredSetFind(&table, &table.visible, PG_UINT64_MAX, 0);
+	do
 	{
-		values[0] = TimestampTzGetDatum(info->slice);
-		values[1] = Int64GetDatum(StoredSetSliceCapacity(params));
-		values[2] = Float8GetDatum(StoredSetSliceRate(params));
-		values[3] = Int64GetDatum((int64) rint(info->keys));
-		values[4] = Float8GetDatum(StoredSetRateOfSlice(params, info->rates));
-		values[5] = Int64GetDatum((int64) info->bytes);
-		values[6] = Int32GetDatum(info->generations);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
+		BloomKeyList keys;
+
+		more = GatherHashes(&table, oldest, 10 * BATCH_HASHES, &gathered);
+		keys = (BloomKeyList)
+		{
+			gathered.hashes, NULL, gathered.nhashes
+		};
+		/* bits that we have made are changed in place */
+		if (BloomIsKeys(filter))
+			filter = BloomMakeOfKeys(filter, &set->key_type,
+									 BloomKeysOf(filter), keys);
+		else
+		{
+			BloomAddToArray(filter, keys, &filter->count);
+			BloomSetCount(filter, filter->count);
+		}
+	} while (more);
 	StoredSetClose(&table);
-	return (Datum) 0;
+	if (BloomIsOverfull(filter))
+		BloomWarnOverfull(filter);
+	PG_RETURN_BLOOM_P(filter);
 }

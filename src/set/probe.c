@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * set/test.c
+ * set/probe.c
  *		Testing keys of a stored set.
  *
  * A test is STABLE: all that a statement asks, it asks of one snapshot.  So the
- * statement keeps the buckets that it has read, for all its call sites and all
+ * statement keeps the ranges that it has read, for all its call sites and all
  * sets together.  They take as much memory as a hash table may; then it begins
  * anew.
  *
@@ -12,7 +12,7 @@
  *
  *	- All that is kept was read with the view of the current call: a user and a
  *	  snapshot that sees the same rows.
- *	- A bucket has what is in all live slices of a set, by a time.
+ *	- A range has what is live of it by a time, up to its top.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -31,12 +31,15 @@
 #include "bits/sort.h"
 #include "filter/setops.h"
 #include "filter/statement.h"
-#include "set/test.h"
+#include "set/store.h"
 
 /* Bytes of memory that the cache takes at once */
 #define MAX_BLOCK	(64 * 1024)
 
-/* The part of a number that has a key's place above and its index below */
+/* With so many ranges between keys, a search of the index is for one range */
+#define NEAR_RANGES	8
+
+/* The part of a number that has a key's hash above and its index below */
 #define INDEX_MASK	UINT64CONST(0xffffffff)
 
 /* ----------------------------------------------------------------
@@ -44,36 +47,32 @@
  * ----------------------------------------------------------------
  */
 
-/* What a bucket has in all live slices */
-typedef struct CachedBucket
+/* A range, as a snapshot sees it */
+typedef struct CachedRange
 {
-	int32		number;			/* hash key */
-	char		status;
-	bool		is_closed;
-	int			nfilters;
-	char	   *filters;		/* one after another */
+	uint64		start;
+	uint64		last;
+	uint64		top;			/* from here down, its lanes were read */
+	StoredSetPack pack;
 	uint64	   *hashes;			/* of the lanes, sorted */
 	uint64		nhashes;
-} CachedBucket;
+} CachedRange;
 
-#define SH_PREFIX		buckets
-#define SH_ELEMENT_TYPE	CachedBucket
-#define SH_KEY_TYPE		int32
-#define SH_KEY			number
-#define SH_HASH_KEY(tb, key)	murmurhash32((uint32) (key))
-#define SH_EQUAL(tb, a, b)		((a) == (b))
-#define SH_SCOPE		static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+/* The ranges of a stripe that were read, by ascending starts */
+typedef struct CachedStripe
+{
+	CachedRange **ranges;
+	int			nranges;
+	int			maxranges;
+} CachedStripe;
 
 /* What was read of a set, with the live slices by one time */
 typedef struct StoredSetCached
 {
 	struct StoredSetCached *next;
 	StoredSet	set;
-	TimestampTz oldest;			/* slice */
-	buckets_hash *buckets;
+	int64		oldest;			/* slice */
+	CachedStripe stripes[STORED_SET_STRIPES];
 } StoredSetCached;
 
 /* Rows look the same to calls for which all of this agrees */
@@ -120,16 +119,15 @@ EmptyCache(StoredSetCache *cache)
 
 /* Enter an open set, nothing of which was read yet, for a test. */
 static void
-EnterSet(StoredSetTest *test, TimestampTz oldest)
+EnterSet(StoredSetTest *test, int64 oldest)
 {
 	StoredSetCache *cache = test->cache;
 	MemoryContext oldcontext = MemoryContextSwitchTo(cache->context);
-	StoredSetCached *cached = palloc(sizeof(StoredSetCached));
+	StoredSetCached *cached = palloc0(sizeof(StoredSetCached));
 
 	cached->set = test->table->set;
 	cached->set.key_type = BloomCopyKeyType(&cached->set.key_type);
 	cached->oldest = oldest;
-	cached->buckets = buckets_create(cache->context, 8, NULL);
 	cached->next = cache->first;
 	cache->first = test->cached = cached;
 	test->nemptied = cache->nemptied;
@@ -184,9 +182,10 @@ StoredSetStartTest(StoredSetTest *test, StoredSetTable *table,
 	test->cache = *cache;
 	test->cached = cached;
 	test->nemptied = test->cache->nemptied;
+	test->spacing = PG_UINT64_MAX;
 	if (cached == NULL)
 	{
-		StoredSetOpen(table, relid, false);
+		StoredSetOpen(table, relid, false, true);
 		EnterSet(test, StoredSetOldestSlice(&table->set.params, at));
 	}
 	/* hashing a key can run code that empties the cache */
@@ -210,82 +209,180 @@ StoredSetFinishTest(StoredSetTest *test)
  * ----------------------------------------------------------------
  */
 
-/* Keep what a bucket has more, behind what was kept of it. */
-static void *
-Keep(void *kept, Size size, const void *more, Size length)
+/* Keep the hashes of a lane that are live. */
+static void
+KeepHashes(const StoredSetTest *test, CachedRange *range, const StoredSetRow *row)
 {
-	kept = kept == NULL ? palloc_extended(length, MCXT_ALLOC_HUGE) :
-		repalloc_huge(kept, size + length);
-	memcpy((char *) kept + size, more, length);
-	return kept;
+	uint64		n = range->nhashes + row->nhashes;
+
+	if (row->slice < test->cached->oldest || row->nhashes == 0)
+		return;
+	range->hashes = range->hashes == NULL ?
+		palloc_extended(n * sizeof(uint64), MCXT_ALLOC_HUGE) :
+		repalloc_huge(range->hashes, n * sizeof(uint64));
+	memcpy(range->hashes + range->nhashes, row->hashes,
+		   row->nhashes * sizeof(uint64));
+	range->nhashes = n;
 }
 
-/* Read the rows of a bucket. */
+/* Keep the list of a range. */
 static void
-ReadBucket(StoredSetTest *test, CachedBucket *bucket, int generation)
+KeepList(const StoredSetTable *table, CachedRange *range, const StoredSetRow *row)
+{
+	if (range->top > row->pack.last)
+		StoredSetInvalidRow(table, row->start, 0, "There is no range above it.");
+	range->start = row->start;
+	range->last = row->pack.last;
+	range->pack = StoredSetCopyPack(&row->pack);
+}
+
+/* Read rows of a range, from here down to the lowest.  True: its own, too. */
+static bool
+ReadRows(StoredSetTest *test, CachedRange *range, uint64 from, uint64 lowest)
 {
 	StoredSetTable *table = test->table;
 	StoredSetVersion version;
-	const StoredSetRow *row = &version.row;
-	Size		size = 0;
 
-	StoredSetFindBucket(table, &table->visible, bucket->number, bucket->number,
-						test->cached->oldest, DT_NOEND);
+	StoredSetFind(table, &table->visible, from, lowest);
 	while (StoredSetNext(table, &table->visible, &version))
 	{
-		bucket->is_closed |= StoredSetIsClosed(&test->cached->set.params,
-											   generation, row);
-		if (row->filter == NULL)
+		if (version.row.lane == 0)
 		{
-			bucket->hashes = Keep(bucket->hashes,
-								  bucket->nhashes * sizeof(uint64), row->hashes,
-								  row->nhashes * sizeof(uint64));
-			bucket->nhashes += row->nhashes;
-			continue;
+			KeepList(table, range, &version.row);
+			return true;
 		}
-		bucket->filters = Keep(bucket->filters, size, row->filter,
-							   VARSIZE(row->filter));
-		bucket->nfilters++;
-		size += VARSIZE(row->filter);
+		KeepHashes(test, range, &version.row);
 	}
-	bucket->nhashes = BloomSortHashes(bucket->hashes, bucket->nhashes);
+	return false;
 }
 
-/*
- * A bucket, from the cache or from the table.
- *
- * If there is an error while it is read, the rest of it is not missed: then the
- * subtransaction ends, and with it the view.
- */
-static CachedBucket *
-GetBucket(StoredSetTest *test, int generation, int32 number)
+/* Read the range of a hash, as far as it may have this hash or lower ones. */
+static void
+ReadRange(StoredSetTest *test, CachedRange *range, uint64 hash)
+{
+	StoredSetKnown *known = test->table->known;
+	uint64		stripe = StoredSetStripeStart(hash);
+	uint64		from = hash;
+	uint64		lowest = stripe;
+
+	range->top = hash;
+	/* keys near each other come in descending order: one search is for all */
+	if (known->width > 0 && known->width < test->spacing / NEAR_RANGES &&
+		hash - stripe > 3 * known->width)
+		lowest = hash - 3 * known->width;
+	while (!ReadRows(test, range, from, lowest))
+	{
+		if (lowest == stripe)
+		{
+			/* no row: an empty range, which is the stripe */
+			range->start = stripe;
+			range->last = StoredSetStripeEnd(hash);
+			break;
+		}
+		from = lowest - 1;
+		lowest = stripe;
+	}
+	known->width = range->last - range->start;
+	range->nhashes = BloomSortHashes(range->hashes, range->nhashes);
+}
+
+/* Make ready to read: the set is open, and there is memory. */
+static void
+PrepareToRead(StoredSetTest *test)
 {
 	StoredSetCache *cache = test->cache;
-	CachedBucket *bucket = buckets_lookup(test->cached->buckets, number);
-	MemoryContext oldcontext;
-	bool		found;
 
-	if (bucket != NULL)
-		return bucket;
 	if (test->table->rel == NULL)
-		StoredSetOpen(test->table, test->cached->set.relid, false);
+		StoredSetOpen(test->table, test->cached->set.relid, false, true);
 	if (MemoryContextMemAllocated(cache->context, false) >
 		BloomHashMemoryLimit())
 	{
-		TimestampTz oldest = test->cached->oldest;
+		int64		oldest = test->cached->oldest;
 
 		EmptyCache(cache);
 		EnterSet(test, oldest);
 	}
-	bucket = buckets_insert(test->cached->buckets, number, &found);
-	*bucket = (CachedBucket)
+}
+
+/* How many ranges of a stripe start at a hash or below? */
+static int
+CountUpTo(const CachedStripe *stripe, uint64 hash)
+{
+	int			low = 0;
+
+	for (int high = stripe->nranges; low < high;)
 	{
-		.number = number,.status = bucket->status
-	};
-	oldcontext = MemoryContextSwitchTo(cache->context);
-	ReadBucket(test, bucket, generation);
+		int			middle = low + (high - low) / 2;
+
+		if (stripe->ranges[middle]->start <= hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Read a range, and enter it among those of its stripe. */
+static CachedRange *
+EnterRange(CachedStripe *stripe, StoredSetTest *test, uint64 hash)
+{
+	CachedRange *range = palloc0(sizeof(CachedRange));
+	int			i;
+
+	ReadRange(test, range, hash);
+	if (stripe->nranges == stripe->maxranges)
+	{
+		stripe->maxranges = Max(4, 2 * stripe->maxranges);
+		stripe->ranges = stripe->ranges == NULL ?
+			palloc(stripe->maxranges * sizeof(CachedRange *)) :
+			repalloc(stripe->ranges, stripe->maxranges * sizeof(CachedRange *));
+	}
+	i = CountUpTo(stripe, range->start);
+	memmove(stripe->ranges + i + 1, stripe->ranges + i,
+			(stripe->nranges - i) * sizeof(CachedRange *));
+	stripe->ranges[i] = range;
+	stripe->nranges++;
+	return range;
+}
+
+/*
+ * The range of a hash, from the cache or from the table.
+ *
+ * If there is an error while it is read, the rest of it is not missed: then the
+ * subtransaction ends, and with it the view.
+ */
+static CachedRange *
+GetRange(StoredSetTest *test, uint64 hash)
+{
+	int			number = (int) (hash >> (64 - STORED_SET_STRIPE_BITS));
+	CachedStripe *stripe = &test->cached->stripes[number];
+	int			n = CountUpTo(stripe, hash);
+	CachedRange *range = n == 0 ? NULL : stripe->ranges[n - 1];
+	MemoryContext oldcontext;
+
+	if (range != NULL && hash <= range->top)
+		return range;
+	if (range == NULL || hash > range->last)
+		range = NULL;
+	n = (int) test->cache->nemptied;
+	PrepareToRead(test);
+	if (n != (int) test->cache->nemptied)
+		range = NULL;
+	stripe = &test->cached->stripes[number];
+	oldcontext = MemoryContextSwitchTo(test->cache->context);
+	if (range == NULL)
+		range = EnterRange(stripe, test, hash);
+	else
+	{
+		/* the lanes above what was read of it */
+		uint64		top = range->top;
+
+		range->top = range->last;
+		(void) ReadRows(test, range, range->last, top + 1);
+		range->nhashes = BloomSortHashes(range->hashes, range->nhashes);
+	}
 	MemoryContextSwitchTo(oldcontext);
-	return bucket;
+	return range;
 }
 
 /* ----------------------------------------------------------------
@@ -293,53 +390,34 @@ GetBucket(StoredSetTest *test, int generation, int32 number)
  * ----------------------------------------------------------------
  */
 
-/* Is a key of this hash in a bucket? */
-static bool
-TestBucket(CachedBucket *bucket, uint64 hash)
-{
-	const char *filter = bucket->filters;
-
-	for (int i = 0; i < bucket->nfilters; i++)
-	{
-		if (BloomTestHash((const Bloom *) filter, hash))
-			return true;
-		filter += VARSIZE(filter);
-	}
-	return BloomTestKeys(bucket->hashes, bucket->nhashes, hash);
-}
-
 /*
  * StoredSetTestKey
- *		Is a key of this hash in the set?  0: of none.
+ *		Is a key of this hash in the set?  Hash 0 means that no key of the set's
+ *		type equals it.
  */
 bool
 StoredSetTestKey(StoredSetTest *test, uint64 hash)
 {
-	uint64		place = StoredSetPlaceOf(hash);
-	bool		found = false;
-	bool		goes_on = hash != 0;
+	CachedRange *range;
+	int64		slice;
 
 	if (test->nemptied != test->cache->nemptied)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("stored sets cannot be tested by the hash function of a key type, for a key that is being tested")));
-	for (int generation = 0; goes_on && !found; generation++)
-	{
-		int32		number = StoredSetBucketOf(&test->cached->set.params,
-											   generation, place);
-		CachedBucket *bucket = GetBucket(test, generation, number);
-
-		goes_on = bucket->is_closed;
-		found = TestBucket(bucket, hash);
-	}
-	return found;
+	if (hash == 0)
+		return false;
+	range = GetRange(test, hash);
+	return BloomTestKeys(range->hashes, range->nhashes, hash) ||
+		(StoredSetFindPacked(&range->pack, hash, &slice) &&
+		 slice >= test->cached->oldest);
 }
 
 /*
  * StoredSetTestKeys
  *		Answers for keys of these hashes.
  *
- * Those of a bucket are tested one after another, so that it is read only once
+ * Those of a range are tested one after another, so that it is read only once
  * even if the cache is too small.
  */
 void
@@ -352,12 +430,13 @@ StoredSetTestKeys(StoredSetTest *test, const uint64 *hashes, uint64 nhashes,
 	for (uint64 i = 0; i < nhashes; i++)
 	{
 		BloomCheckInterrupts(i);
-		order[i] = (StoredSetPlaceOf(hashes[i]) & ~INDEX_MASK) | i;
+		order[i] = (hashes[i] & ~INDEX_MASK) | i;
 	}
 	BloomSort(order, order + nhashes, nhashes, false);
-	for (uint64 i = 0; i < nhashes; i++)
+	test->spacing = PG_UINT64_MAX / Max(nhashes, 1);
+	for (uint64 i = nhashes; i > 0; i--)
 	{
-		uint64		index = order[i] & INDEX_MASK;
+		uint64		index = order[i - 1] & INDEX_MASK;
 
 		BloomCheckInterrupts(i);
 		answers[index] = StoredSetTestKey(test, hashes[index]) ?
@@ -371,7 +450,7 @@ StoredSetTestKeys(StoredSetTest *test, const uint64 *hashes, uint64 nhashes,
  *		Answers for the keys of a call that adds, by its own snapshot.
  */
 void
-StoredSetTestBeforeAdd(StoredSetTable *table, TimestampTz oldest,
+StoredSetTestBeforeAdd(StoredSetTable *table, int64 oldest,
 					   const uint64 *hashes, uint64 nhashes, uint8 *answers)
 {
 	StoredSetCache cache = {.shared.query = CurrentMemoryContext};

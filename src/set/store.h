@@ -1,0 +1,262 @@
+/*-------------------------------------------------------------------------
+ *
+ * set/store.h
+ *		Stored sets: what the files of this folder have in common.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SET_STORE_H
+#define SET_STORE_H
+
+#include "utils/timestamp.h"
+
+#include "set/set.h"
+
+/* The columns of a set's table */
+#define STORED_SET_START	1
+#define STORED_SET_SLICE	2
+#define STORED_SET_LANE		3
+#define STORED_SET_HASHES	4
+#define STORED_SET_COLUMNS	4
+
+/* With this fill factor, a page has place for the next version of a range */
+#define STORED_SET_FILLFACTOR	86
+
+/* A lock is for the hashes with these upper bits; no range crosses it */
+#define STORED_SET_STRIPE_BITS	6
+#define STORED_SET_STRIPES		(1 << STORED_SET_STRIPE_BITS)
+
+/* Keys that a merge waits for; a lane with fewer committed ones takes more */
+#ifndef STORED_SET_FEW_KEYS
+#define STORED_SET_FEW_KEYS		19
+#endif
+
+/*
+ * Bytes of a list: one that would be larger is split; if other transactions
+ * prevent that, it goes on to the hard limit.
+ */
+#ifndef STORED_SET_LIST_BYTES
+#define STORED_SET_LIST_BYTES	1100
+#endif
+#define STORED_SET_HARD_BYTES	6000
+
+/* Times that are kept are cut into this many slices, and some more are live */
+#define STORED_SET_SLICES		62
+#define STORED_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
+
+/* The first and the last hash of a stripe */
+static inline uint64
+StoredSetStripeStart(uint64 hash)
+{
+	return hash >> (64 - STORED_SET_STRIPE_BITS) << (64 - STORED_SET_STRIPE_BITS);
+}
+
+static inline uint64
+StoredSetStripeEnd(uint64 hash)
+{
+	return StoredSetStripeStart(hash) |
+		((UINT64CONST(1) << (64 - STORED_SET_STRIPE_BITS)) - 1);
+}
+
+/* ----------------------------------------------------------------
+ *							identity.c
+ * ----------------------------------------------------------------
+ */
+
+extern char *StoredSetDefault(const StoredSet *set, const char *schema);
+extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
+extern int64 StoredSetSliceLength(const StoredSetParams *params);
+extern int64 StoredSetSliceOf(const StoredSetParams *params, TimestampTz at);
+extern int64 StoredSetOldestSlice(const StoredSetParams *params,
+								  TimestampTz at);
+
+/* ----------------------------------------------------------------
+ *							session.c
+ * ----------------------------------------------------------------
+ */
+
+/* What a session remembers of a set */
+typedef struct StoredSetKnown
+{
+	Oid			relid;			/* hash key */
+	bool		is_valid;		/* nothing has changed since we looked */
+	bool		is_complete;	/* we have looked */
+	uint64		width;			/* of the range that was read last, or 0 */
+	StoredSet	set;
+} StoredSetKnown;
+
+extern StoredSetKnown *StoredSetRecall(Relation rel);
+
+/* ----------------------------------------------------------------
+ *							rows.c
+ * ----------------------------------------------------------------
+ */
+
+/* A row.  It is good until the next one is read. */
+typedef struct StoredSetRow
+{
+	uint64		start;
+	int32		lane;			/* 0: a range */
+	int64		slice;			/* of the lane, or of age 0 in the list */
+	StoredSetPack pack;			/* of a range */
+
+	/* of a lane */
+	const uint64 *hashes;
+	int			nhashes;
+	int			ncommitted;		/* by others than who wrote this version */
+	int			room;			/* at least this many hashes find place */
+} StoredSetRow;
+
+/* Where a version of a row is.  All zeros: nowhere yet */
+typedef struct StoredSetPlace
+{
+	ItemPointerData tid;
+	bool		is_own;			/* this transaction wrote it */
+	CommandId	command;		/* with which, or InvalidCommandId */
+	uint32		length;			/* 0: this transaction cannot overwrite it */
+} StoredSetPlace;
+
+/* A version of a row */
+typedef struct StoredSetVersion
+{
+	StoredSetRow row;
+
+	/* if it was found among all that are there */
+	StoredSetPlace place;
+	TransactionId creator;		/* another open transaction, or invalid */
+	TransactionId holder;		/* another open one that has written the next
+								 * version, or has locked it, or invalid */
+	bool		is_visible;		/* own, or committed before the snapshot, if
+								 * any */
+	bool		is_free;		/* this transaction may write the next one */
+} StoredSetVersion;
+
+extern void StoredSetCheckWriter(StoredSetTable *table);
+extern void StoredSetBeginWriting(StoredSetTable *table);
+extern void StoredSetLock(StoredSetTable *table, uint64 hash);
+extern void StoredSetUnlock(StoredSetTable *table, uint64 hash);
+extern void StoredSetWaitFor(StoredSetTable *table, TransactionId other);
+
+extern void StoredSetFind(StoredSetTable *table, StoredSetSearch *search,
+						  uint64 from, uint64 lowest);
+extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
+						  StoredSetVersion *version);
+extern void StoredSetInvalidRow(const StoredSetTable *table, uint64 start,
+								int32 lane, const char *wrong);
+
+extern void StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
+							  const StoredSetRow *row,
+							  const StoredSetItem *items, int nitems,
+							  bool holds_all);
+extern void StoredSetDeleteRow(StoredSetTable *table,
+							   const StoredSetPlace *place);
+
+/* ----------------------------------------------------------------
+ *							range.c
+ * ----------------------------------------------------------------
+ */
+
+/* A version of a lane, as a call has read it */
+typedef struct StoredSetLane
+{
+	StoredSetRow row;			/* with hashes of its own */
+	StoredSetPlace place;
+	TransactionId creator;		/* as of the version */
+	TransactionId holder;
+	bool		is_visible;
+	bool		is_free;
+	bool		has_changed;
+	bool		has_lost;		/* hashes that are in the version it replaces */
+} StoredSetLane;
+
+/* A range, with the lanes of its hashes, as a call has read them */
+typedef struct StoredSetRange
+{
+	uint64		start;
+	uint64		last;
+	uint64		top;			/* from here down, its rows were read */
+	StoredSetPlace place;		/* of its row; nowhere: it has none */
+	StoredSetPack pack;			/* a copy, if there is something to merge */
+	TransactionId holder;		/* another that has its row open, or invalid */
+	bool		mark;
+	bool		is_visible;
+	bool		is_held;		/* by another open transaction */
+	bool		is_free;		/* this transaction may write it */
+	uint64	   *points;			/* starts for lanes of new keys, descending */
+	int			npoints;
+	int			maxpoints;
+	StoredSetLane *lanes;
+	int			nlanes;
+	int			maxlanes;
+	int			nlist;			/* hashes of its row */
+	int			nhashes;		/* and of its lanes */
+	int			nmergeable;		/* committed hashes of lanes that are free */
+	StoredSetKey *keys;			/* of the call, in this range */
+	uint64		nkeys;
+
+	/* the new list, or NULL: the row stays as it is */
+	StoredSetItem *items;
+	int			nitems;
+} StoredSetRange;
+
+extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
+extern bool StoredSetPictureHolds(StoredSetCall *call);
+extern uint64 StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
+								 StoredSetKey *keys, uint64 nkeys, uint64 from);
+extern void StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range,
+							   int least);
+extern void StoredSetWriteRange(StoredSetCall *call, StoredSetRange *range);
+extern TransactionId StoredSetTakeHash(StoredSetCall *call,
+									   StoredSetRange *range, uint64 hash);
+
+/* ----------------------------------------------------------------
+ *							add.c
+ * ----------------------------------------------------------------
+ */
+
+extern bool StoredSetAddKey(StoredSetCall *call, BloomHasher *hasher, Datum key);
+extern bool StoredSetRemove(StoredSetCall *call, uint64 hash);
+extern int64 StoredSetCompact(StoredSetCall *call);
+
+/* ----------------------------------------------------------------
+ *							probe.c
+ * ----------------------------------------------------------------
+ */
+
+/* What a statement has read of sets */
+typedef struct StoredSetCache StoredSetCache;
+
+/* A test of one key or more */
+typedef struct StoredSetTest
+{
+	uint64		seed;			/* with which keys are to be hashed */
+	BloomKeyType key_type;
+	StoredSetTable *table;		/* open if rel is not NULL */
+	StoredSetCache *cache;
+	struct StoredSetCached *cached; /* of this set */
+	uint64		nemptied;		/* how often the cache was emptied before */
+	uint64		spacing;		/* of the hashes that are tested, on average */
+} StoredSetTest;
+
+extern void StoredSetStartTest(StoredSetTest *test, StoredSetTable *table,
+							   StoredSetCache **cache, MemoryContext statement,
+							   Oid relid, TimestampTz at);
+extern void StoredSetFinishTest(StoredSetTest *test);
+extern bool StoredSetTestKey(StoredSetTest *test, uint64 hash);
+extern void StoredSetTestKeys(StoredSetTest *test, const uint64 *hashes,
+							  uint64 nhashes, uint8 *answers);
+extern void StoredSetTestBeforeAdd(StoredSetTable *table, int64 oldest,
+								   const uint64 *hashes, uint64 nhashes,
+								   uint8 *answers);
+
+/* ----------------------------------------------------------------
+ *							sql.c
+ * ----------------------------------------------------------------
+ */
+
+extern TimestampTz StoredSetCheckTime(const char *name, Datum value,
+									  bool isnull);
+
+#endif							/* SET_STORE_H */
