@@ -272,6 +272,8 @@ ReadRange(StoredSetTest *test, CachedRange *range, uint64 hash)
 		lowest = hash - 3 * known->width;
 	while (!ReadRows(test, range, from, lowest))
 	{
+		/* a search that has gone on keeps its end */
+		lowest = test->table->visible.lowest;
 		if (lowest == stripe)
 		{
 			/* no row: an empty range, which is the stripe */

@@ -37,6 +37,27 @@
 #include "set/pause.h"
 #include "set/store.h"
 
+/*
+ * Mutants, for the tests that must catch them: a call that does not look whether
+ * it has one picture, splits a range over others' lanes, or puts new keys where
+ * another transaction has not split the range yet.
+ */
+#ifdef STORED_SET_WITHOUT_PICTURE
+#define WITHOUT_PICTURE	true
+#else
+#define WITHOUT_PICTURE	false
+#endif
+#ifdef STORED_SET_WITHOUT_HELD
+#define WITHOUT_HELD	true
+#else
+#define WITHOUT_HELD	false
+#endif
+#ifdef STORED_SET_WITHOUT_POINTS
+#define WITHOUT_POINTS	true
+#else
+#define WITHOUT_POINTS	false
+#endif
+
 /* A lane of this transaction takes more keys up to this number */
 #define OWN_KEYS	79
 
@@ -82,15 +103,13 @@ NoteOpen(StoredSetCall *call, TransactionId xid)
  * neither.
  */
 bool
-StoredSetPictureHolds(StoredSetCall *call)
+StoredSetPictureHolds(const StoredSetCall *call)
 {
-#ifndef STORED_SET_WITHOUT_PICTURE
 	for (int i = 0; i < call->nopen; i++)
 	{
 		if (!TransactionIdIsInProgress(call->open[i]))
-			return false;
+			return WITHOUT_PICTURE;
 	}
-#endif
 	return true;
 }
 
@@ -272,9 +291,8 @@ ReadRangeRow(StoredSetCall *call, StoredSetRange *range,
 {
 	const StoredSetPack *pack = &version->row.pack;
 
-#ifndef STORED_SET_WITHOUT_POINTS
-	AddPoint(range, version->row.start);
-#endif
+	if (!TransactionIdIsValid(version->creator) || !WITHOUT_POINTS)
+		AddPoint(range, version->row.start);
 	range->holder = TransactionIdIsValid(version->creator) ?
 		version->creator : version->holder;
 	if (TransactionIdIsValid(version->creator))
@@ -309,9 +327,6 @@ TakeStripe(StoredSetCall *call, StoredSetRange *range, StoredSetKey *keys,
 	range->pack.packing = call->table.set.packing;
 	range->keys = keys;
 	range->nkeys = nkeys;
-#ifdef STORED_SET_WITHOUT_POINTS
-	range->npoints = 0;
-#endif
 	AddPoint(range, stripe);
 }
 
@@ -377,6 +392,8 @@ StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 		nkeys ? stripe : Below(from, distance);
 	while (!ReadRows(call, range, keys, nkeys, from, lowest))
 	{
+		/* a search that has gone on keeps its end */
+		lowest = call->table.versions.lowest;
 		if (lowest == stripe)
 		{
 			TakeStripe(call, range, keys, nkeys, stripe);
@@ -574,7 +591,6 @@ CollectAll(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
 static bool
 CanBeSplitAt(const StoredSetRange *range, uint64 start)
 {
-#ifndef STORED_SET_WITHOUT_HELD
 	for (int i = 0; i < range->nlanes; i++)
 	{
 		const StoredSetLane *lane = &range->lanes[i];
@@ -584,10 +600,9 @@ CanBeSplitAt(const StoredSetRange *range, uint64 start)
 		for (int j = 0; j < lane->row.nhashes; j++)
 		{
 			if (lane->row.hashes[j] >= start)
-				return false;
+				return WITHOUT_HELD;
 		}
 	}
-#endif
 	return true;
 }
 

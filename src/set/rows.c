@@ -574,8 +574,8 @@ SearchFrom(StoredSetTable *table, StoredSetSearch *search, uint64 start,
  *		Begin to find the versions of rows with starts from here down to the
  *		lowest.
  *
- * If the search has come near, so that what it has yet to read includes these,
- * it goes on.
+ * If the search has come near, so that these are among what it has yet to read,
+ * it goes on, down to its own lowest start.
  */
 void
 StoredSetFind(StoredSetTable *table, StoredSetSearch *search, uint64 from,

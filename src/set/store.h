@@ -25,7 +25,9 @@
 #define STORED_SET_FILLFACTOR	86
 
 /* A lock is for the hashes with these upper bits; no range crosses it */
+#ifndef STORED_SET_STRIPE_BITS
 #define STORED_SET_STRIPE_BITS	6
+#endif
 #define STORED_SET_STRIPES		(1 << STORED_SET_STRIPE_BITS)
 
 /* Keys that a merge waits for; a lane with fewer committed ones takes more */
@@ -202,7 +204,7 @@ typedef struct StoredSetRange
 } StoredSetRange;
 
 extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
-extern bool StoredSetPictureHolds(StoredSetCall *call);
+extern bool StoredSetPictureHolds(const StoredSetCall *call);
 extern uint64 StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 								 StoredSetKey *keys, uint64 nkeys, uint64 from);
 extern void StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range,
