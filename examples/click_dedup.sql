@@ -53,7 +53,7 @@ FROM arrival;
 -- The set: about 33,000 messages a day, of which one in 10,000 may be lost.  It
 -- remembers a message for a day, in eight slices of three hours.  With more
 -- messages, it grows.
-SELECT bloom_set_create('pg_temp.seen', 'uuid', 35000, 0.0001, keep => '1 day', seed => 0) \g /dev/null
+SELECT bloom_set_create('pg_temp.seen', 'uuid', keep => '1 day', seed => 0) \g /dev/null
 
 -- Each message is inserted once: a trigger drops those that are in the set.  The
 -- time is that of the messages; without the third argument it would be now().

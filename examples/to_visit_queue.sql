@@ -40,7 +40,7 @@ CREATE TABLE queue (
 );
 
 -- 20,000 pages are expected, fewer than there are.
-SELECT bloom_set_create('pushed', 'text', 20000, 0.001, grow => false, seed => 0) \g /dev/null
+SELECT bloom_set_create('pushed', 'text', seed => 0) \g /dev/null
 
 -- Push links: the result is how many of them were new.
 CREATE FUNCTION push(urls text[]) RETURNS bigint

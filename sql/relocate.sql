@@ -24,7 +24,7 @@ CREATE INDEX by_filter ON filter USING hash (f);
 CREATE INDEX by_keys ON filter (bloom_cardinality(f)) WHERE f @> 'u7'::text;
 CREATE VIEW hit AS SELECT id FROM filter WHERE f @> 'u7'::text AND c @> 'u7'::text;
 CREATE MATERIALIZED VIEW merged AS SELECT bloom_union_agg(f) AS f FROM filter;
-SELECT bloom_set_create('seen', 'text', 1000), bloom_set_create('received', 'text', 1000);
+SELECT bloom_set_create('seen', 'text'), bloom_set_create('received', 'text');
 CREATE TABLE inbox (id text);
 CREATE TRIGGER dedup BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('received', 'id');
 
@@ -71,7 +71,7 @@ EXECUTE lookup;
 EXECUTE add('before');
 EXECUTE add('after');
 SELECT keys FROM bloom_set_info('seen');
-SELECT bloom_set_create('made_there', 'int', 1000);
+SELECT bloom_set_create('made_there', 'int');
 SELECT bloom_set_add('made_there', 1);
 
 -- a new session

@@ -285,14 +285,14 @@ SELECT bloom_set_add('again', 1) AS new, bloom_set_add('ids', 1) AS new, bloom_s
 \set VERBOSITY terse
 SELECT bloom_set_add('again', 'a');
 \set VERBOSITY default
--- a type whose name is so long that each row of the set has more bytes
+-- a type with a long name, which is in the definition of the set alone
 DO $$
 DECLARE
 	nulls text := (SELECT string_agg('NULL::timestamptz', ', ') FROM generate_series(1, 84));
 	new boolean;
 BEGIN
 	EXECUTE 'CREATE TYPE wide AS (' || (SELECT string_agg(format('c%s timestamptz', i), ', ') FROM generate_series(1, 84) AS i) || ')';
-	PERFORM bloom_set_create('long', 'wide', capacity => 100, fp_prob => 1e-6, seed => 1);
+	PERFORM bloom_set_create('long', 'wide', seed => 1);
 	EXECUTE format('SELECT bloom_set_add(''long'', ROW(%s))', nulls) INTO new;
 	ASSERT new;
 	FOR i IN 1 .. 500 LOOP
@@ -304,7 +304,7 @@ BEGIN
 END
 $$;
 SELECT bloom_set_compact('long') AS moved;
-SELECT length(key_type), keys BETWEEN 495 AND 505 AS keys FROM bloom_set_info('long');
+SELECT length(key_type), keys FROM bloom_set_info('long');
 SELECT bloom_set_contains('long', NULL::wide) IS NULL AS null_key;
 DROP TABLE long;
 -- fail: longer than any filter may have

@@ -420,7 +420,7 @@ StoredSetCompact(StoredSetCall *call)
 		} while (!HasOnePicture(call, &range));
 		if (range.items != NULL)
 		{
-			nmoved += range.nmergeable;
+			nmoved += range.nmoved;
 			StoredSetWriteRange(call, &range);
 		}
 		StoredSetUnlock(&call->table, from);

@@ -528,6 +528,7 @@ MakeItems(StoredSetCall *call, StoredSetRange *range)
 		bool		is_old = j == range->nmergeable ||
 		(i < nold && old[i].hash <= added[j].hash);
 
+		range->nmoved += !is_old && added[j].slice >= call->droppable;
 		AppendItem(call, range, is_old ? &old[i++] : &added[j++]);
 	}
 	if (range->nitems > 0 &&
@@ -687,9 +688,11 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 			return;
 	}
 	MakeItems(call, range);
+	range->is_merged = true;
 	if (AgesFit(range) && FindParts(call, range))
 		return;
 	/* leave it as it is */
+	range->is_merged = false;
 	range->items = NULL;
 	range->nitems = 0;
 	range->npoints = 0;
@@ -923,10 +926,9 @@ StoredSetWriteRange(StoredSetCall *call, StoredSetRange *range)
 		};
 	}
 	if (range->items != NULL)
-	{
 		WriteParts(call, range);
+	if (range->is_merged)
 		MoveFromLanes(call, range);
-	}
 	PutItems(call, range, added, nadded);
 	WriteLanes(call, range);
 	pfree(added);

@@ -415,8 +415,8 @@ ReadRow(StoredSetTable *table, StoredSetRow *row)
 		slot->tts_isnull[STORED_SET_SLICE - 1] !=
 		(table->set.params.keep == 0))
 		StoredSetInvalidRow(table, row->start, row->lane, "A column is null, or should be.");
-	if (row->lane < 0)
-		StoredSetInvalidRow(table, row->start, row->lane, "There are no lanes below 0.");
+	if (row->lane < 0 || row->lane == PG_INT32_MAX)
+		StoredSetInvalidRow(table, row->start, row->lane, "The set cannot have this lane.");
 	if (table->set.params.keep != 0)
 		row->slice = StoredSetSliceOf(&table->set.params,
 									  DatumGetTimestampTz(slot->tts_values[STORED_SET_SLICE - 1]));

@@ -201,6 +201,8 @@ typedef struct StoredSetRange
 	/* the new list, or NULL: the row stays as it is */
 	StoredSetItem *items;
 	int			nitems;
+	int			nmoved;			/* from lanes, and not left out */
+	bool		is_merged;		/* it has the committed keys of the lanes */
 } StoredSetRange;
 
 extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);

@@ -1300,7 +1300,7 @@ def set_create(world, a, b, c, d, e):
     keep, slices = pick([None, None, 3600, 86400], d), pick([8, 1, 3], e)
     grow, unlogged = b // 4 % 2 == 0, c // 4 % 4 == 3
     kind = pick(KINDS, a // SETS)
-    world.run(f"SELECT bloom_set_create('{name}', '{kind.sqltype}', {capacity}, {fp_prob}, seed => {pick(SEEDS, d)}, "
+    world.run(f"SELECT bloom_set_create('{name}', '{kind.sqltype}', seed => {pick(SEEDS, d)}, keep => "
               f'grow => {grow}, unlogged => {unlogged}' +
               (f", keep => '{keep} seconds', slices => {slices}" if keep else '') + ')')
     world.sets[name] = Set(kind.key_type, capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0,
@@ -1609,7 +1609,7 @@ WRONG = [
     ("SELECT bloom_agg(i, 0, 0.01) FROM generate_series(1, 2) AS i", '22023'),
     ("SELECT bloom_seen(i, 0, 0.01) OVER () FROM generate_series(1, 2) AS i", '22023'),
     ("SELECT bloom_set_add('slot', 1)", '42809'), ("SELECT bloom_set_contains('slot', 1)", '42809'),
-    ("SELECT bloom_set_create('wrong', 'int', 0)", '22023'), ("SELECT bloom_set_create('wrong', 'mary')", '42704'),
+    ("SELECT bloom_set_create('wrong', 'int')", '22023'), ("SELECT bloom_set_create('wrong', 'mary')", '42704'),
     ("SELECT bloom_add((SELECT bloom_agg(i) FROM generate_series(1, 0) AS i), 1)", '55000'),
 ]
 

@@ -217,7 +217,7 @@ my %calls = (
 	counting_bloom_summary => q{ext.counting_bloom_summary(ext.counting_bloom_empty(10)) IS NOT NULL},
 	counting_bloom_agg => undef,	# each of them, below
 	bloom_agg => undef,		# each of them, below
-	bloom_set_create => q{ext.bloom_set_create('kept', 'pg_catalog.int4', 1000) IS NOT NULL AND ext.bloom_set_create('forgetting', 'pg_catalog.text', 1000, 0.01, '1 day') IS NOT NULL},
+	bloom_set_create => q{ext.bloom_set_create('kept', 'pg_catalog.int4') IS NOT NULL AND ext.bloom_set_create('forgetting', 'pg_catalog.text', keep => '1 day') IS NOT NULL},
 	bloom_set_add => q{ext.bloom_set_add('ext.kept', 5) AND ext.bloom_set_add('ext.forgetting', 'a')},
 	bloom_set_add_all => q{ext.bloom_set_add_all('ext.kept', ARRAY[6, 7]) IS NOT NULL},
 	bloom_set_contains => q{ext.bloom_set_contains('ext.kept', 5)},

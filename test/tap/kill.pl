@@ -23,8 +23,8 @@ $node->append_conf('postgresql.conf', "max_connections = 20\nfull_page_writes = 
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bloomtype;
-	SELECT bloom_set_create('seen', 'bigint', 1000000, 1e-9);
-	SELECT bloom_set_create('lately', 'bigint', 1000000, 1e-9, keep => '1000 years', slices => 2);
+	SELECT bloom_set_create('seen', 'bigint');
+	SELECT bloom_set_create('lately', 'bigint', keep => '1000 years');
 	-- in keys form, so that its cardinality is exact
 	CREATE TABLE united (id int PRIMARY KEY, f bloom);
 	CREATE TABLE told (id int, key int);

@@ -29,7 +29,7 @@ $old->safe_psql('postgres', q{
 	INSERT INTO filters SELECT 'enums', bloom_agg(m) FROM unnest(enum_range(NULL::mood)) AS m;
 	INSERT INTO filters SELECT 'arrays', bloom_agg(ARRAY[m]) FROM unnest(enum_range(NULL::mood)) AS m;
 	INSERT INTO filters SELECT 'numbers', bloom_agg(i / 8.0) FROM generate_series(1, 1000) AS i;
-	SELECT bloom_set_create('visited', 'int', 10000, 0.001);
+	SELECT bloom_set_create('visited', 'int');
 	SELECT bloom_set_add_all('visited', ARRAY(SELECT generate_series(1, 1000)));
 	CREATE VIEW uses AS SELECT name, f @> 5 AS there FROM filters WHERE name IN ('keys', 'bits')});
 my $questions = q{
