@@ -36,6 +36,7 @@ typedef struct BloomShape
 /* Is this a value, or an aggregate's state (filter/state.c)? */
 #define BloomIsValue(filter)	((filter)->version == BLOOM_VERSION)
 
+extern BloomParams BloomParamsFor(double fp_prob, bool has_capacity);
 extern BloomShape BloomShapeFor(BloomKind kind, double capacity,
 								double fp_prob, int64 seed);
 

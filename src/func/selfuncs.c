@@ -50,19 +50,15 @@
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
-#include "commands/vacuum.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
 #include "filter/fetch.h"
+#include "func/compat.h"
 #include "key/hash.h"
-#include "compat.h"
 
 /*
  * A filter that is not known at plan time.  Filters are used where they are

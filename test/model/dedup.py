@@ -2,7 +2,7 @@
 """Random queries with bloom_seen, against plain SQL.
 
 Each query runs three times: in plain SQL, which knows; with the plan node of
-bloom_seen; and with WindowAgg (bloomtype.enable_dedup_scan = off).  All have to
+bloom_seen; and with WindowAgg (bloomtype.enable_seen_scan = off).  All have to
 give the same rows.  There are two kinds:
 
 - one row of each key, against DISTINCT ON of the same rows in a materialized
@@ -394,7 +394,7 @@ class Test:
 
         try:
             if form != 'plain':
-                execute(f"SET LOCAL bloomtype.enable_dedup_scan = {'on' if form == 'node' else 'off'}")
+                execute(f"SET LOCAL bloomtype.enable_seen_scan = {'on' if form == 'node' else 'off'}")
                 for name, value in query.settings.items():
                     if name in self.known:
                         execute(f'SET LOCAL {name} = {value!r}')

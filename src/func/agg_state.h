@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * func/agg_large.h
+ * func/agg_state.h
  *		Transition states as arguments and results, large ones included.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_AGG_LARGE_H
-#define BLOOM_AGG_LARGE_H
+#ifndef BLOOM_AGG_STATE_H
+#define BLOOM_AGG_STATE_H
 
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
@@ -64,4 +64,4 @@ BloomAggState(Datum datum)
 	return BloomAggStateToChange(datum);
 }
 
-#endif							/* BLOOM_AGG_LARGE_H */
+#endif							/* BLOOM_AGG_STATE_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/agg_large.c
+ * func/agg_state.c
  *		Transition states as arguments and results, large ones included.
  *
  * A state of 1 MB or more is behind a handle, an expanded object, which
@@ -25,7 +25,7 @@
 #include "utils/memutils.h"
 
 #include "filter/fetch.h"
-#include "func/agg_large.h"
+#include "func/agg_state.h"
 
 #define LARGE_STATE_SIZE	(1024 * 1024)
 
