@@ -7,6 +7,10 @@
  * func/compat.h, for the planner and EXPLAIN, and set/compat.h ask for the
  * server's version.
  *
+ * PostgreSQL 13 and 14 have come to their ends.  When they go, so do in these
+ * files the blocks for < 140000 and < 150000, BloomRangeOf, BloomWindowFilters'
+ * last form, and CUSTOMPATH_SUPPORT_PROJECTION.
+ *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/format.c
- *		The value: shapes, making, decoding.
+ *		The value: shapes, making, from its bytes (bits/layout.c decodes them).
  *
  * Copyright (c) 2026, the bloomtype authors
  *

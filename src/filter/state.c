@@ -384,7 +384,7 @@ ToBits(const Bloom *list)
 	return bits;
 }
 
-/* The same in its place. */
+/* The list as a state in bits form, which takes its place. */
 static Bloom *
 TurnIntoBits(Bloom *list)
 {

@@ -44,7 +44,7 @@ typedef struct SeenCall
 	int			max_batch;
 } SeenCall;
 
-/* What it has for a partition */
+/* What it has for a partition; the table is first (see BeginPartition) */
 typedef struct SeenPartition
 {
 	BloomSeenTable table;
@@ -157,6 +157,8 @@ bloom_seen(PG_FUNCTION_ARGS)
 	SeenPartition *partition;
 	int64		row = WinGetCurrentPosition(window);
 
+	StaticAssertStmt(offsetof(SeenPartition, table) == 0,
+					 "the table's address must be that of its memory chunk");
 	partition = WinGetPartitionLocalMemory(window, sizeof(SeenPartition));
 	if (row >= partition->start + partition->nrows)
 	{
