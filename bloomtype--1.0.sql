@@ -273,7 +273,7 @@ COMMENT ON FUNCTION bloom_fp_prob_now(bloom) IS 'the false-positive rate that th
 
 CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'does the filter hold no key? both answers are certain';
+COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'true: the filter certainly holds no key; false: it probably holds one; an intersection may keep bits of keys that only one filter held';
 
 CREATE FUNCTION bloom_is_full(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -309,6 +309,22 @@ CREATE FUNCTION _bloom_agg_collect_combine(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_collect_combine(bloom, bloom) IS 'combine function of bloom_agg without a shape';
 
+CREATE FUNCTION _bloom_agg_collect_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', '_bloom_agg_collect_combine_internal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_collect_combine(internal, internal) IS 'combine function of bloom_agg without a shape';
+
+CREATE FUNCTION _bloom_agg_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_combine(internal, internal) IS 'combine function of aggregates with a shape';
+
+CREATE FUNCTION _bloom_agg_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_serialize(internal) IS 'serialization function of internal states';
+
+CREATE FUNCTION _bloom_agg_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_agg_deserialize(bytea, internal) IS 'deserialization function of internal states';
+
 CREATE FUNCTION _bloom_agg_final(bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_final(bloom) IS 'final function of aggregates with a shape';
@@ -326,10 +342,10 @@ CREATE FUNCTION _bloom_agg_fit_final(internal) RETURNS bloom
 COMMENT ON FUNCTION _bloom_agg_fit_final(internal) IS 'final function of bloom_agg without a shape';
 
 -- bloom_agg: in four forms, each for any type of key, with an internal state.
--- Two of them are there again for each of the commonest types, with a state of
--- type bloom and a combine function, which distributed engines and parallel plans
--- require.  They are written out, since a loop would call functions by names that
--- another schema could capture.
+-- Two of them are there again for the commonest types, with a state of type bloom,
+-- which distributed engines require.  They are written out, since a loop would
+-- call functions by names that another schema could capture.  int2, int4 and int8
+-- stand or fall as one, or one would be taken for another; "char" would become text.
 
 -- sized by the keys, at a rate of 0.01: bloom_agg(key)
 
@@ -357,37 +373,15 @@ CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz) IS 'transition function of bloom_agg';
-
 CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char") RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char") IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, PARALLEL = SAFE
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
+	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'Bloom filter of the distinct keys, with as many bits as they need for a false-positive rate of 0.01; fewer than 67108864 distinct keys';
 
@@ -396,84 +390,42 @@ CREATE AGGREGATE bloom_agg(key int2) (
 	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int2) IS 'bloom_agg(anyelement) for keys of type int2, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int2) IS 'bloom_agg(anyelement) for keys of type int2, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key int4) (
 	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int4) IS 'bloom_agg(anyelement) for keys of type int4, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int4) IS 'bloom_agg(anyelement) for keys of type int4, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key int8) (
 	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int8) IS 'bloom_agg(anyelement) for keys of type int8, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int8) IS 'bloom_agg(anyelement) for keys of type int8, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key text) (
 	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(text) IS 'bloom_agg(anyelement) for keys of type text, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(text) IS 'bloom_agg(anyelement) for keys of type text, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key uuid) (
 	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(uuid) IS 'bloom_agg(anyelement) for keys of type uuid, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key bytea) (
-	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(bytea) IS 'bloom_agg(anyelement) for keys of type bytea, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key numeric) (
-	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(numeric) IS 'bloom_agg(anyelement) for keys of type numeric, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key float8) (
-	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(float8) IS 'bloom_agg(anyelement) for keys of type float8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key date) (
-	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(date) IS 'bloom_agg(anyelement) for keys of type date, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamp) (
-	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamp) IS 'bloom_agg(anyelement) for keys of type timestamp, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamptz) (
-	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamptz) IS 'bloom_agg(anyelement) for keys of type timestamptz, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(uuid) IS 'bloom_agg(anyelement) for keys of type uuid, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key "char") (
 	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg("char") IS 'bloom_agg(anyelement) for keys of type "char", in parallel too';
+COMMENT ON AGGREGATE bloom_agg("char") IS 'bloom_agg(anyelement) for keys of type "char", in parts on other servers too';
 
 -- sized by the keys, at a given rate: bloom_agg(key, fp_prob)
 
@@ -483,7 +435,9 @@ COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8) IS 'trans
 
 CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, PARALLEL = SAFE
+	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
+	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
+	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys; in one process; an untyped literal as the key needs a cast';
 
@@ -513,37 +467,15 @@ CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, capacity float8, fp
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, float8, float8) IS 'transition function of bloom_agg';
 
-CREATE FUNCTION _bloom_agg_trans_bytea(state bloom, key bytea, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_bytea(bloom, bytea, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_numeric(state bloom, key numeric, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_numeric(bloom, numeric, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_float8(state bloom, key float8, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_float8(bloom, float8, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_date(state bloom, key date, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_date(bloom, date, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamp(state bloom, key timestamp, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamp(bloom, timestamp, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_timestamptz(state bloom, key timestamptz, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_timestamptz(bloom, timestamptz, float8, float8) IS 'transition function of bloom_agg';
-
 CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char", capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char", float8, float8) IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
+	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(anyelement, float8, float8) IS 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING if there are more keys';
 
@@ -552,84 +484,42 @@ CREATE AGGREGATE bloom_agg(key int2, capacity float8, fp_prob float8) (
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int2, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int2, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int2, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int2, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key int4, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int4, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int4, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int4, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int4, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int4, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key int8, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int8, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(int8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int8, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(int8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int8, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key text, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(text, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type text, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(text, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type text, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key uuid, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(uuid, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type uuid, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key bytea, capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_bytea, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(bytea, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type bytea, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key numeric, capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_numeric, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(numeric, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type numeric, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key float8, capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_float8, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(float8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type float8, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key date, capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_date, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(date, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type date, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamp, capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_timestamp, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamp, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type timestamp, in parallel too';
-
-CREATE AGGREGATE bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_timestamptz, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(timestamptz, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
+COMMENT ON AGGREGATE bloom_agg(uuid, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type uuid, in parts on other servers too';
 
 CREATE AGGREGATE bloom_agg(key "char", capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg("char", float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type "char", in parallel too';
+COMMENT ON AGGREGATE bloom_agg("char", float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type "char", in parts on other servers too';
 
 -- added to a filter: bloom_agg(key, filter)
 
@@ -639,7 +529,9 @@ COMMENT ON FUNCTION _bloom_agg_into_trans_any(internal, anyelement, bloom) IS 't
 
 CREATE AGGREGATE bloom_agg(key anyelement, filter bloom) (
 	SFUNC = _bloom_agg_into_trans_any, STYPE = internal, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, PARALLEL = SAFE
+	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
+	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING if there are more keys than its capacity; in one process; an untyped literal as the key needs a cast';
 
@@ -917,7 +809,7 @@ COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained
 
 CREATE FUNCTION _counting_bloom_union_agg_trans(counting_bloom, counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', '_bloom_union_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_union_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg, and combine function of counting_bloom_agg';
+COMMENT ON FUNCTION _counting_bloom_union_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg';
 
 CREATE FUNCTION _counting_bloom_agg_final(counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -931,143 +823,13 @@ CREATE FUNCTION _counting_bloom_agg_trans_any(state internal, key anyelement, ca
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_agg_trans_any(internal, anyelement, float8, float8) IS 'transition function of counting_bloom_agg';
 
-CREATE FUNCTION _counting_bloom_agg_trans_int2(state counting_bloom, key int2, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_int2(counting_bloom, int2, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_int4(state counting_bloom, key int4, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_int4(counting_bloom, int4, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_int8(state counting_bloom, key int8, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_int8(counting_bloom, int8, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_text(state counting_bloom, key text, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_text(counting_bloom, text, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_uuid(state counting_bloom, key uuid, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_uuid(counting_bloom, uuid, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_bytea(state counting_bloom, key bytea, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_bytea(counting_bloom, bytea, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_numeric(state counting_bloom, key numeric, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_numeric(counting_bloom, numeric, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_float8(state counting_bloom, key float8, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_float8(counting_bloom, float8, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_date(state counting_bloom, key date, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_date(counting_bloom, date, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_timestamp(state counting_bloom, key timestamp, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamp(counting_bloom, timestamp, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_timestamptz(state counting_bloom, key timestamptz, capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_timestamptz(counting_bloom, timestamptz, float8, float8) IS 'transition function of counting_bloom_agg';
-
-CREATE FUNCTION _counting_bloom_agg_trans_char(state counting_bloom, key "char", capacity float8, fp_prob float8) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_char(counting_bloom, "char", float8, float8) IS 'transition function of counting_bloom_agg';
-
 CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, PARALLEL = SAFE
+	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
+	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
+	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting filter of the keys, each as often as it is there (15 stands for 15 or more), for capacity distinct keys at false-positive rate fp_prob, as by counting_bloom_empty; capacity and fp_prob are those of the first row of each group; a WARNING if there are more keys';
-
-CREATE AGGREGATE counting_bloom_agg(key int2, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_int2, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(int2, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int2, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key int4, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_int4, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(int4, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int4, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key int8, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_int8, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(int8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type int8, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key text, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_text, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(text, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type text, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key uuid, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_uuid, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(uuid, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type uuid, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key bytea, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_bytea, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(bytea, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type bytea, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key numeric, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_numeric, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(numeric, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type numeric, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key float8, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_float8, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(float8, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type float8, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key date, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_date, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(date, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type date, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key timestamp, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_timestamp, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(timestamp, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamp, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key timestamptz, capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_timestamptz, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg(timestamptz, float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type timestamptz, in parallel too';
-
-CREATE AGGREGATE counting_bloom_agg(key "char", capacity float8, fp_prob float8) (
-	SFUNC = _counting_bloom_agg_trans_char, STYPE = counting_bloom, SSPACE = 512,
-	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE counting_bloom_agg("char", float8, float8) IS 'counting_bloom_agg(anyelement, float8, float8) for keys of type "char", in parallel too';
 
 CREATE AGGREGATE counting_bloom_sum_agg(filter counting_bloom) (
 	SFUNC = _counting_bloom_union_agg_trans, STYPE = counting_bloom, SSPACE = 65536,

@@ -60,7 +60,7 @@
 #include "filter/format.h"
 #include "filter/setops.h"
 #include "filter/call.h"
-#include "func/dedup_scan.h"
+#include "func/seen_scan.h"
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -98,7 +98,7 @@ _PG_init(void)
 {
 	BloomInput = _bloom_in;
 	BloomCountingInput = _counting_bloom_in;
-	BloomDedupScanInit();
+	BloomSeenScanInit();
 }
 
 /*
@@ -211,13 +211,9 @@ PG_FUNCTION_INFO_V1(best_params);
 Datum
 best_params(PG_FUNCTION_ARGS)
 {
-	BloomParams params;
+	BloomParams params = BloomParamsFor(PG_GETARG_FLOAT8(0), false);
 	Datum		values[3];
 	bool		nulls[3] = {false};
-
-	/* reports what is wrong with fp_prob */
-	(void) BloomShapeForCapacity(1, PG_GETARG_FLOAT8(0), 0);
-	(void) BloomBestParams(PG_GETARG_FLOAT8(0), &params);
 
 	values[0] = Int32GetDatum(params.hashes);
 	values[1] = Int32GetDatum(params.bits_per_key);
@@ -805,7 +801,9 @@ bloom_fp_prob_now(PG_FUNCTION_ARGS)
 
 /*
  * bloom_is_empty
- *		Was no key ever added?
+ *		Does the filter certainly hold no key?
+ *
+ * Of two filters without a common key, the intersection may keep bits.
  */
 PG_FUNCTION_INFO_V1(bloom_is_empty);
 Datum

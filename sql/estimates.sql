@@ -44,6 +44,9 @@ FROM generate_series(1, 100) AS i;
 
 SELECT bloom_is_empty(bloom_empty(10)) AS empty, bloom_is_empty(bloom_add(bloom_empty(10), 1)) AS one_key,
 	   bloom_is_empty(bloom_add(bloom_empty(10), NULL::int)) AS one_null;
+-- no key is in both, but a bit of some is
+SELECT bloom_is_empty(f) AS empty, bloom_cardinality(f) AS keys, (SELECT count(*) FROM generate_series(1, 100000) AS i WHERE f @> i) AS found
+FROM bloom_intersect(bloom_add_all(bloom_empty_shaped(256, 12), '{1,2,3,4,5,6}'::int[]), bloom_add_all(bloom_empty_shaped(256, 12), '{7,8,9,10,11,12}'::int[])) AS f;
 
 -- Full: more keys than the capacity, by the estimate.
 SELECT n, bloom_is_full(f) AS is_full, (bloom_info(f)).representation

@@ -93,3 +93,54 @@ SELECT bloom_agg(k, 20000, 0.01) = (SELECT bloom_agg(i, 20000, 0.01) FROM genera
 	   bloom_agg(k) = (SELECT bloom_agg(i) FROM generate_series(0, 19999) AS i) AS self_sized
 FROM parts;
 DROP TABLE parts;
+
+-- Keys of every kind: the states of polymorphic forms are combined as well.
+CREATE TABLE every (i int, b bool, i2 int2, i8 int8, f4 float4, f8 float8, n numeric, c "char", bc char(8), v varchar, na name, by bytea,
+	u uuid, d date, t time, ttz timetz, ts timestamp, tz timestamptz, iv interval, ip inet, m macaddr, bi bit(8), o oid, l pg_lsn, x xid8,
+	j jsonb, a int[], r int4range, p money);
+INSERT INTO every SELECT i, i % 2 = 0, i % 30000, i, i / 7.0, i / 7.0, i / 7.0, chr(65 + i % 50)::"char", 'c' || i, 'v' || i, 'n' || i, i::text::bytea,
+	md5(i::text)::uuid, date '2026-01-01' + i, time '00:00' + i * interval '1 s', timetz '00:00+00' + i * interval '1 s',
+	timestamp '2026-01-01' + i * interval '1 s', timestamptz '2026-01-01' + i * interval '1 s', i * interval '1 s', inet '10.0.0.0' + i,
+	('08002b' || lpad(to_hex(i), 6, '0'))::macaddr, (i % 256)::bit(8), i, ('0/' || to_hex(i))::pg_lsn, i::text::xid8,
+	jsonb_build_object('i', i), ARRAY[i, 1], int4range(i, i + 3), i::money
+FROM generate_series(1, 5000) AS i;
+ALTER TABLE every SET (parallel_workers = 2);
+ANALYZE every;
+SET client_min_messages = error;	-- more keys than the capacity
+DO $$
+DECLARE
+	col name;
+	form text;
+	serial text;
+	parallel text;
+	plan json;
+	n int := 0;
+BEGIN
+	FOR col, form IN
+		SELECT attname, f
+		FROM pg_attribute, unnest('{bloom_agg(%I),"bloom_agg(%I, 0.001)","bloom_agg(%I, 2000, 0.01)","bloom_agg(%I, bloom_empty(2000))","counting_bloom_agg(%I, 2000, 0.01)","counting_bloom_agg(%I, 20000, 0.01)"}'::text[]) AS f
+		WHERE attrelid = 'every'::regclass AND attnum > 0
+	LOOP
+		SET LOCAL max_parallel_workers_per_gather = 0;
+		EXECUTE format('SELECT ' || form || ' FROM every', col) INTO serial;
+		SET LOCAL max_parallel_workers_per_gather = 2;
+		EXECUTE format('EXPLAIN (FORMAT JSON) SELECT ' || form || ' FROM every', col) INTO plan;
+		EXECUTE format('SELECT ' || form || ' FROM every', col) INTO parallel;
+		ASSERT plan::text LIKE '%"Partial Mode": "Partial"%', format(form, col);
+		ASSERT parallel = serial, format(form, col);
+		n := n + 1;
+	END LOOP;
+	RAISE INFO '% aggregates', n;
+END
+$$;
+RESET client_min_messages;
+DROP TABLE every;
+
+-- the types that have forms of their own, and those that could be taken for them
+SELECT key, (bloom_info(f)).key_type
+FROM (SELECT 'int2' AS key, bloom_agg(1::int2) AS f UNION ALL SELECT 'oid', bloom_agg(1::oid) UNION ALL SELECT 'regclass', bloom_agg('pg_class'::regclass)
+	UNION ALL SELECT 'float4', bloom_agg(1::float4) UNION ALL SELECT 'numeric', bloom_agg(1.0) UNION ALL SELECT 'money', bloom_agg(1::money)
+	UNION ALL SELECT '"char"', bloom_agg('a'::"char") UNION ALL SELECT 'name', bloom_agg('a'::name) UNION ALL SELECT 'char(1)', bloom_agg('a'::char(1))
+	UNION ALL SELECT 'unknown', bloom_agg('a') UNION ALL SELECT 'bytea', bloom_agg('a'::bytea) UNION ALL SELECT 'bool', bloom_agg(true)
+	UNION ALL SELECT 'date', bloom_agg(date '2026-01-01') UNION ALL SELECT 'time', bloom_agg(time '00:00') UNION ALL SELECT 'timestamp', bloom_agg(timestamp '2026-01-01')
+	UNION ALL SELECT 'timestamptz', bloom_agg(timestamptz '2026-01-01')) AS s;

@@ -173,14 +173,14 @@ SELECT i, bloom_seen(i % 2) OVER () AS seen FROM (SELECT nextval('rows_read') AS
 SELECT last_value < 10 AS few_rows_read FROM rows_read;
 
 -- nor does WindowAgg compute large keys ahead, since they stay in memory until the end of a batch
-SET bloomtype.enable_dedup_scan = off;
+SET bloomtype.enable_seen_scan = off;
 SET work_mem = '1MB';
 SELECT setval('rows_read', 1, false) AS start;
 SELECT count(*) AS rows, bool_or(seen) AS any_seen
 FROM (SELECT bloom_seen(nextval('rows_read') || repeat('x', 2000000)) OVER () AS seen FROM generate_series(1, 1000) LIMIT 8) AS s;
 SELECT last_value AS keys_computed FROM rows_read;
 RESET work_mem;
-RESET bloomtype.enable_dedup_scan;
+RESET bloomtype.enable_seen_scan;
 
 -- a null key was never seen
 SELECT k, bloom_seen(k) OVER () AS exact, bloom_seen(k, 10, 0.01) OVER () AS sized

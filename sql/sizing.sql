@@ -126,6 +126,7 @@ SELECT best_params(NULL) IS NULL AS best_params, bloom_params(NULL) IS NULL AS b
 
 -- fail: out of range (the others are in errors.sql)
 SELECT best_params(0);
+SELECT bloom_fit(bloom_empty(10), 0);
 SELECT bloom_params(429496730, 0.01);
 SELECT bloom_fp_prob(10, 65);
 SELECT bloom_fp_prob(0, 7);

@@ -3,8 +3,13 @@
  * compat.h
  *		What differs between the supported servers, PostgreSQL 13 to 19.
  *
- * The rest of the code reads as on the newest server.  This is the only file
- * that asks for the server's version.
+ * The rest of the code reads as on the newest server.  Beside this file, only
+ * func/compat.h, for the planner and EXPLAIN, and set/compat.h ask for the
+ * server's version.
+ *
+ * PostgreSQL 13 and 14 have come to their ends.  When they go, so do in these
+ * files the blocks for < 140000 and < 150000, BloomRangeOf, BloomWindowFilters'
+ * last form, and CUSTOMPATH_SUPPORT_PROJECTION.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -22,41 +27,6 @@
 /* PostgreSQL 16 declares what it calls in a library */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);
-#endif
-
-/*
- * Before PostgreSQL 16, the walkers of trees are declared without parameters,
- * which since C23 means that they take none.
- */
-#if PG_VERSION_NUM < 160000
-#include "nodes/nodeFuncs.h"
-#define expression_tree_walker(node, walker, context) \
-	expression_tree_walker(node, (bool (*) ()) (walker), context)
-#define query_tree_walker(query, walker, context, flags) \
-	query_tree_walker(query, (bool (*) ()) (walker), context, flags)
-#endif
-
-/* Placeholders in the planner's tree ask for its root since PostgreSQL 14 */
-#if PG_VERSION_NUM < 140000
-#include "optimizer/optimizer.h"
-#define pull_varnos(root, node)	pull_varnos(node)
-#endif
-
-/* PostgreSQL 14 says whether an estimate is a default; until then, none is */
-#if PG_VERSION_NUM < 140000
-#include "utils/selfuncs.h"
-typedef struct EstimationInfo
-{
-	uint32		flags;
-} EstimationInfo;
-#define SELFLAG_USED_DEFAULT	1
-#define estimate_num_groups(root, exprs, rows, pgset, info) \
-	((void) (info), estimate_num_groups(root, exprs, rows, pgset))
-#endif
-
-/* Outer joins are relations of a query since PostgreSQL 16 */
-#if PG_VERSION_NUM < 160000
-#define all_query_rels			all_baserels
 #endif
 
 /* The snapshot for TOAST tables, in this space where the server wants one */
@@ -114,31 +84,10 @@ typedef RangeType MultirangeType;
 #define PG_LSNOID	LSNOID
 #endif
 
-/* PostgreSQL 16 asks the functions of a window which frame they would take */
-#if PG_VERSION_NUM < 160000
-#define T_SupportRequestOptimizeWindowClause	T_Invalid
-typedef struct SupportRequestOptimizeWindowClause
-{
-	int			frameOptions;
-} SupportRequestOptimizeWindowClause;
-#endif
-
-/* PostgreSQL 19 has IGNORE NULLS, which a window function can refuse */
-#if PG_VERSION_NUM < 190000
-#define WinCheckAndInitializeNullTreatment(window, allowed, fcinfo) \
-	((void) (window))
-#endif
-
 #if PG_VERSION_NUM >= 170000
 #define BloomLocalTransaction()	(MyProc->vxid.lxid)
 #else
 #define BloomLocalTransaction()	(MyProc->lxid)
-#endif
-
-/* PostgreSQL 18 tells VACUUM from ANALYZE */
-#include "commands/vacuum.h"
-#if PG_VERSION_NUM < 180000
-#define vacuum_delay_point(is_analyze)	vacuum_delay_point()
 #endif
 
 /* base64 took char before PostgreSQL 18, and takes uint8 since */
@@ -161,39 +110,6 @@ BloomBase64Decode(const char *src, int len, uint8 *dst, int dstlen)
 	return pg_b64_decode(src, len, (char *) dst, dstlen);
 #endif
 }
-
-/* What EXPLAIN prints moved to a header of its own with PostgreSQL 18 */
-#if PG_VERSION_NUM >= 180000
-#include "commands/explain_format.h"
-#include "commands/explain_state.h"
-#else
-#include "commands/explain.h"
-#endif
-
-/* Until PostgreSQL 14, every path of a library projects */
-#if PG_VERSION_NUM < 150000
-#define CUSTOMPATH_SUPPORT_PROJECTION	0
-#include "utils/guc.h"
-#define MarkGUCPrefixReserved(name)		EmitWarningsOnPlaceholders(name)
-#endif
-
-/* Does a WindowAgg leave out rows?  PostgreSQL 15 began with that. */
-#if PG_VERSION_NUM >= 170000
-#define BloomWindowFilters(path) \
-	((path)->qual != NIL || (path)->runCondition != NIL)
-#elif PG_VERSION_NUM >= 150000
-#define BloomWindowFilters(path) \
-	((path)->qual != NIL || (path)->winclause->runCondition != NIL)
-#else
-#define BloomWindowFilters(path)		((void) (path), false)
-#endif
-
-/* RESPECT NULLS or IGNORE NULLS, of PostgreSQL 19 */
-#if PG_VERSION_NUM >= 190000
-#define BloomNullTreatment(call)		((call)->ignore_nulls != 0)
-#else
-#define BloomNullTreatment(call)		((void) (call), false)
-#endif
 
 /* One function for the privileges of all objects came with PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000

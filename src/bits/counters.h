@@ -38,7 +38,7 @@
 #define BLOOM_MAX_COUNT		15
 
 /* Of the 16 counters in a word, those with an even number */
-#define EVEN_COUNTERS		UINT64CONST(0x0f0f0f0f0f0f0f0f)
+#define BLOOM_EVEN_COUNTERS		UINT64CONST(0x0f0f0f0f0f0f0f0f)
 
 #define BloomGetCounter(data, i)	BloomGetPlace(data, i, 4)
 
@@ -135,7 +135,7 @@ BloomCounterWordUsed(uint64 word)
 
 /* A word that has 15 in each byte whose bit 4 is set. */
 static inline uint64
-SpreadCarries(uint64 word)
+BloomSpreadCarries(uint64 word)
 {
 	uint64		carries = word & UINT64CONST(0x1010101010101010);
 
@@ -144,39 +144,39 @@ SpreadCarries(uint64 word)
 
 /* The sums of 8 counters, each in the low half of a byte. */
 static inline uint64
-AddHalf(uint64 a, uint64 b)
+BloomAddHalf(uint64 a, uint64 b)
 {
 	uint64		sum = a + b;
 
-	return (sum | SpreadCarries(sum)) & EVEN_COUNTERS;
+	return (sum | BloomSpreadCarries(sum)) & BLOOM_EVEN_COUNTERS;
 }
 
 static inline uint64
 BloomCounterWordSum(uint64 a, uint64 b)
 {
-	return AddHalf(a & EVEN_COUNTERS, b & EVEN_COUNTERS) |
-		AddHalf((a >> 4) & EVEN_COUNTERS, (b >> 4) & EVEN_COUNTERS) << 4;
+	return BloomAddHalf(a & BLOOM_EVEN_COUNTERS, b & BLOOM_EVEN_COUNTERS) |
+		BloomAddHalf((a >> 4) & BLOOM_EVEN_COUNTERS, (b >> 4) & BLOOM_EVEN_COUNTERS) << 4;
 }
 
 /* Subtract 8 counters; set a bit in *missing for each that would be negative. */
 static inline uint64
-SubtractHalf(uint64 a, uint64 b, uint64 *missing)
+BloomSubtractHalf(uint64 a, uint64 b, uint64 *missing)
 {
 	const uint64 borrow = UINT64CONST(0x1010101010101010);
 	uint64		difference = (a | borrow) - b;
-	uint64		full = SpreadCarries(a + UINT64CONST(0x0101010101010101));
+	uint64		full = BloomSpreadCarries(a + UINT64CONST(0x0101010101010101));
 
 	*missing |= ~difference & borrow;
-	return ((difference & ~full) | full) & EVEN_COUNTERS;
+	return ((difference & ~full) | full) & BLOOM_EVEN_COUNTERS;
 }
 
 /* Subtract 16 counters; *missing stays 0 unless one would be negative. */
 static inline uint64
 BloomCounterWordDifference(uint64 a, uint64 b, uint64 *missing)
 {
-	return SubtractHalf(a & EVEN_COUNTERS, b & EVEN_COUNTERS, missing) |
-		SubtractHalf((a >> 4) & EVEN_COUNTERS, (b >> 4) & EVEN_COUNTERS,
-					 missing) << 4;
+	return BloomSubtractHalf(a & BLOOM_EVEN_COUNTERS, b & BLOOM_EVEN_COUNTERS, missing) |
+		BloomSubtractHalf((a >> 4) & BLOOM_EVEN_COUNTERS, (b >> 4) & BLOOM_EVEN_COUNTERS,
+						  missing) << 4;
 }
 
 /* The bits of 16 counters: those that are not 0. */

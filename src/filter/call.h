@@ -73,15 +73,19 @@ BloomReturnAdded(bool *has_warned, const Bloom *filter)
 	return PointerGetDatum(filter);
 }
 
-/* The same in a function that keeps nothing else for its call site. */
+/*
+ * Return a filter that others were combined into; warn once if it has too many
+ * keys.  fn_extra is a flag: the function keeps nothing else for its call site.
+ */
 static inline Datum
 BloomReturnCombined(FunctionCallInfo fcinfo, const Bloom *filter)
 {
+	static char warned;
 	bool		has_warned = fcinfo->flinfo->fn_extra != NULL;
 	Datum		result = BloomReturnAdded(&has_warned, filter);
 
 	if (has_warned)
-		fcinfo->flinfo->fn_extra = fcinfo->flinfo;
+		fcinfo->flinfo->fn_extra = &warned;
 	return result;
 }
 

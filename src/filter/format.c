@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/format.c
- *		The value: shapes, making, decoding.
+ *		The value: shapes, making, from its bytes (bits/layout.c decodes them).
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -45,6 +45,28 @@ BloomCheckCapacity(double capacity, double most)
 }
 
 /*
+ * BloomParamsFor
+ *		The best parameters for a rate.  An error if it is out of range, whose
+ *		hint names the capacity if the caller takes one before the rate.
+ */
+BloomParams
+BloomParamsFor(double fp_prob, bool has_capacity)
+{
+	BloomParams params;
+
+	if (!BloomBestParams(fp_prob, &params))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fp_prob %g is out of range", fp_prob),
+				 errdetail("fp_prob must be at least %.3g, which takes %d bits per key, and less than 1.",
+						   BloomMinFpProb(), BLOOM_MAX_BITS_PER_KEY),
+				 has_capacity ?
+				 errhint("A rate of one percent is 0.01. To name a capacity as well, put it before the rate: (capacity, fp_prob).") :
+				 errhint("A rate of one percent is 0.01.")));
+	return params;
+}
+
+/*
  * BloomShapeFor
  *		The shape by best_params of a filter of this kind.  Checks both
  *		arguments.
@@ -58,16 +80,9 @@ BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
 	uint64		max_bits = is_counting ? BLOOM_MAX_COUNTERS : BLOOM_MAX_BITS;
 	const char *unit = is_counting ? "counters" : "bits";
 	const char *filter = is_counting ? "counting filter" : "filter";
+	BloomParams params = BloomParamsFor(fp_prob, true);
 	BloomShape	shape;
-	BloomParams params;
 
-	if (!BloomBestParams(fp_prob, &params))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("fp_prob %g is out of range", fp_prob),
-				 errdetail("fp_prob must be at least %.3g, which takes %d bits per key, and less than 1.",
-						   BloomMinFpProb(), BLOOM_MAX_BITS_PER_KEY),
-				 errhint("A rate of one percent is 0.01. To name a capacity as well, put it before the rate: (capacity, fp_prob).")));
 	shape.capacity = BloomCheckCapacity(capacity, BLOOM_MAX_CAPACITY);
 	if (shape.capacity > max_bits / params.bits_per_key)
 		ereport(ERROR,

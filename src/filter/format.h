@@ -36,10 +36,11 @@ typedef struct BloomShape
 /* Is this a value, or an aggregate's state (filter/state.c)? */
 #define BloomIsValue(filter)	((filter)->version == BLOOM_VERSION)
 
+extern BloomParams BloomParamsFor(double fp_prob, bool has_capacity);
 extern BloomShape BloomShapeFor(BloomKind kind, double capacity,
 								double fp_prob, int64 seed);
 
-/* The same for a filter of type bloom */
+/* The shape by best_params of a filter of type bloom */
 #define BloomShapeForCapacity(capacity, fp_prob, seed) \
 	BloomShapeFor(BLOOM_PLAIN, capacity, fp_prob, seed)
 

@@ -570,17 +570,19 @@ FoldToRate(const Bloom *filter, double fp_prob)
 const Bloom *
 BloomFit(const Bloom *filter, double fp_prob)
 {
-	/* checks fp_prob as well */
-	BloomShape	shape = BloomShapeForCapacity(BloomIsKeys(filter) ?
-											  Max(filter->count, 1) : 1,
-											  fp_prob, (int64) filter->seed);
 	BloomKeyType key_type = BloomKeyTypeOf(filter);
 	Bloom	   *fitted;
 
+	(void) BloomParamsFor(fp_prob, false);
 	if (BloomIsKeys(filter))
+	{
+		BloomShape	shape = BloomShapeForCapacity(Max(filter->count, 1), fp_prob,
+												  (int64) filter->seed);
+
 		return !BloomHasShape(filter) || shape.bits >= BloomBits(filter) ? filter :
 			BloomAddSorted(BloomMakeEmpty(&shape), BloomKeyData(filter),
 						   filter->count, &key_type);
+	}
 
 	fitted = FoldToRate(filter, fp_prob);
 	if (fitted == NULL)

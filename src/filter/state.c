@@ -33,7 +33,7 @@
  * in proportion to the size makes that rare.
  *
  * A very large state is owned: its memory is known to be ours, and growing is
- * a reallocation (func/agg_large.c).
+ * a reallocation (func/agg_state.c).
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -105,6 +105,17 @@ BatchOf(const Bloom *state)
 	return BloomKeyData(unconstify(Bloom *, state)) + ContentWords(state);
 }
 
+/* Do the parts of a state have the sizes that it says? */
+static bool
+HasItsSize(const Bloom *state)
+{
+	const BloomStateTail *tail = BloomStateTailOf(state);
+
+	return (!BloomIsKeys(state) || state->count <= VARSIZE(state) / sizeof(uint64)) &&
+		VARSIZE(state) == SizeOf(state, ContentWords(state), tail->batch) &&
+		tail->waiting < tail->batch;
+}
+
 #ifdef USE_ASSERT_CHECKING
 /* How many keys are looked at */
 #define CHECKED_KEYS	1024
@@ -112,14 +123,12 @@ BatchOf(const Bloom *state)
 static void
 AssertCheckState(const Bloom *state)
 {
-	const BloomStateTail *tail = BloomStateTailOf(state);
 	const uint64 *keys = BloomKeyData(state);
 
 	Assert(state->version == BLOOM_STATE);
 	Assert(BloomHasShape(state));
 	Assert(BloomIsKeys(state) || BloomIsBits(state));
-	Assert(VARSIZE(state) == SizeOf(state, ContentWords(state), tail->batch));
-	Assert(tail->waiting < tail->batch);
+	Assert(HasItsSize(state));
 	for (uint64 i = 0; BloomIsKeys(state) && i < Min(state->count, CHECKED_KEYS); i++)
 	{
 		Assert(i == 0 || keys[i - 1] < keys[i]);
@@ -232,6 +241,12 @@ BloomStateFrom(const Bloom *filter)
 	}
 	else
 	{
+		/* what a superuser's cast has made is none */
+		if (!HasItsSize(filter))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("invalid state of an aggregate of %ss",
+							BloomKindName(BloomKindOf(filter)))));
 		state = BloomCopy(filter);
 		BloomStateTailOf(state)->is_owned = false;
 	}
@@ -369,7 +384,7 @@ ToBits(const Bloom *list)
 	return bits;
 }
 
-/* The same in its place. */
+/* The list as a state in bits form, which takes its place. */
 static Bloom *
 TurnIntoBits(Bloom *list)
 {
@@ -384,8 +399,8 @@ TurnIntoBits(Bloom *list)
  */
 
 /*
- * Hashes that wait as distinct keys, ascending, in memory of its own.  They are
- * in disorder afterwards.
+ * Hashes that wait as distinct keys, ascending, in memory of its own.  Their
+ * order is undefined afterwards.
  */
 static BloomKeyList
 SortKeys(const Bloom *like, BloomKeyList waiting)

@@ -13,12 +13,12 @@
  * and a fourth of another name, (state, key, filter), starts with a copy of a
  * filter.  All arguments but the key are read on the first row only.
  *
- * Each form exists for anyelement, with a state of type internal and no
- * combine function.  The first and the third, and that of counting filters,
- * which is like the third, exist for each of the common key types as well, with
- * a flat state of type bloom and a combine function.  Distributed engines
- * aggregate in parts only what is of this kind, and call it without an
- * expression tree and without anything kept between the rows; so those
+ * Each form exists for anyelement, with a state of type internal, and so does
+ * that of counting filters, which is like the third.  The state knows the type of
+ * its keys, so that parallel plans can combine partial ones.  The first and the
+ * third exist for the commonest key types as well, with a flat state of type bloom.
+ * Distributed engines aggregate in parts only what is of this kind, and call it
+ * without an expression tree and without anything kept between the rows; so those
  * functions know the key type themselves.
  *
  * The states are the same in all of them (filter/state.c).
@@ -44,7 +44,7 @@
 #include "filter/setops.h"
 #include "filter/fetch.h"
 #include "filter/state.h"
-#include "func/agg_large.h"
+#include "func/agg_state.h"
 #include "filter/call.h"
 #include "key/hash.h"
 
@@ -71,7 +71,7 @@ StateContext(FunctionCallInfo fcinfo)
 	return context;
 }
 
-/* The same check, without a call. */
+/* An error if this is no aggregate, found out without a call. */
 static inline void
 CheckContext(FunctionCallInfo fcinfo)
 {
@@ -145,7 +145,7 @@ FirstState(FunctionCallInfo fcinfo)
 }
 
 /*
- * The same for a counting filter, which always has a shape.
+ * The state of a counting filter, which always has a shape.
  */
 static pg_noinline Bloom *
 FirstCountingState(FunctionCallInfo fcinfo)
@@ -189,12 +189,6 @@ HASH_OF_ARG(HashInt2, INT8OID, BloomHashInt64(PG_GETARG_INT16(1), seed));
 HASH_OF_ARG(HashInt4, INT8OID, BloomHashInt64(PG_GETARG_INT32(1), seed));
 HASH_OF_ARG(HashInt8, INT8OID, BloomHashInt64(PG_GETARG_INT64(1), seed));
 HASH_OF_ARG(HashUuid, UUIDOID, BloomHashUuid(PG_GETARG_UUID_P(1), seed));
-HASH_OF_ARG(HashBytea, BYTEAOID, BloomHashVarlena(PG_GETARG_DATUM(1), seed));
-HASH_OF_ARG(HashNumeric, NUMERICOID, BloomHashNumeric(PG_GETARG_DATUM(1), seed));
-HASH_OF_ARG(HashFloat8, FLOAT8OID, BloomHashFloat64(PG_GETARG_FLOAT8(1), seed));
-HASH_OF_ARG(HashDate, DATEOID, BloomHashInt32(PG_GETARG_DATEADT(1), seed));
-HASH_OF_ARG(HashTimestamp, TIMESTAMPOID, BloomHashInt64(PG_GETARG_TIMESTAMP(1), seed));
-HASH_OF_ARG(HashTimestamptz, TIMESTAMPTZOID, BloomHashInt64(PG_GETARG_TIMESTAMPTZ(1), seed));
 HASH_OF_ARG(HashChar, CHAROID, BloomHashChar(PG_GETARG_CHAR(1), seed));
 
 /* What fn_extra is where the keys' collation has equality of bytes */
@@ -265,7 +259,9 @@ HashText(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
  * ----------------------------------------------------------------
  */
 
-typedef Bloom *(*MakeFirst) (FunctionCallInfo fcinfo);
+/* Does this call's aggregate know its shape? */
+#define WhenFull() \
+	(PG_NARGS() == 4 ? BLOOM_TURN_INTO_BITS : BLOOM_FAIL_WHEN_FULL)
 
 /*
  * A key whose type is not the state's, or is not known to be: it may be the
@@ -289,8 +285,7 @@ SetKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
 }
 
 static pg_attribute_always_inline Datum
-Transition(FunctionCallInfo fcinfo, MakeFirst make_first,
-		   BloomWhenFull when_full, Oid type, HashArg hash_arg)
+Transition(FunctionCallInfo fcinfo, Oid type, HashArg hash_arg)
 {
 	BloomKeyType key_type;
 	Bloom	   *old;
@@ -301,45 +296,31 @@ Transition(FunctionCallInfo fcinfo, MakeFirst make_first,
 	if (likely(!PG_ARGISNULL(0)))
 		old = BloomAggState(PG_GETARG_DATUM(0));
 	else
-		old = make_first(fcinfo);
+		old = FirstState(fcinfo);
 	if (PG_ARGISNULL(1))
 		return ReturnState(fcinfo, old, old);
 	hash = hash_arg(fcinfo, old->seed, &key_type);
 	state = old;
 	if (unlikely(old->key_type != key_type.id || key_type.words > 0))
 		state = SetKeyType(fcinfo, old, type, &key_type, &hash);
-	return ReturnState(fcinfo, BloomStateAdd(state, hash, when_full), old);
+	return ReturnState(fcinfo, BloomStateAdd(state, hash, WhenFull()), old);
 }
 
-/* Does this call's aggregate know its shape? */
-#define WhenFull() \
-	(PG_NARGS() == 4 ? BLOOM_TURN_INTO_BITS : BLOOM_FAIL_WHEN_FULL)
-
-#define TRANSITION_FUNCTION(name, make_first, when_full, type, hash_arg) \
+#define TRANSITION_FUNCTION(name, type, hash_arg) \
 PG_FUNCTION_INFO_V1(name); \
 Datum \
 name(PG_FUNCTION_ARGS) \
 { \
-	return Transition(fcinfo, make_first, when_full, type, hash_arg); \
+	return Transition(fcinfo, type, hash_arg); \
 } \
 extern int	bloom_no_such_symbol
 
-#define TRANSITION_FUNCTIONS(name, type, hash_arg) \
-TRANSITION_FUNCTION(_bloom_agg_trans_##name, FirstState, WhenFull(), type, hash_arg); \
-TRANSITION_FUNCTION(_counting_bloom_agg_trans_##name, FirstCountingState, BLOOM_TURN_INTO_BITS, type, hash_arg)
-
-TRANSITION_FUNCTIONS(int2, INT2OID, HashInt2);
-TRANSITION_FUNCTIONS(int4, INT4OID, HashInt4);
-TRANSITION_FUNCTIONS(int8, INT8OID, HashInt8);
-TRANSITION_FUNCTIONS(text, TEXTOID, HashText);
-TRANSITION_FUNCTIONS(uuid, UUIDOID, HashUuid);
-TRANSITION_FUNCTIONS(bytea, BYTEAOID, HashBytea);
-TRANSITION_FUNCTIONS(numeric, NUMERICOID, HashNumeric);
-TRANSITION_FUNCTIONS(float8, FLOAT8OID, HashFloat8);
-TRANSITION_FUNCTIONS(date, DATEOID, HashDate);
-TRANSITION_FUNCTIONS(timestamp, TIMESTAMPOID, HashTimestamp);
-TRANSITION_FUNCTIONS(timestamptz, TIMESTAMPTZOID, HashTimestamptz);
-TRANSITION_FUNCTIONS(char, CHAROID, HashChar);
+TRANSITION_FUNCTION(_bloom_agg_trans_int2, INT2OID, HashInt2);
+TRANSITION_FUNCTION(_bloom_agg_trans_int4, INT4OID, HashInt4);
+TRANSITION_FUNCTION(_bloom_agg_trans_int8, INT8OID, HashInt8);
+TRANSITION_FUNCTION(_bloom_agg_trans_text, TEXTOID, HashText);
+TRANSITION_FUNCTION(_bloom_agg_trans_uuid, UUIDOID, HashUuid);
+TRANSITION_FUNCTION(_bloom_agg_trans_char, CHAROID, HashChar);
 
 /* ----------------------------------------------------------------
  *							TRANSITION, ANY OTHER TYPE
@@ -347,6 +328,8 @@ TRANSITION_FUNCTIONS(char, CHAROID, HashChar);
  * Here the state is internal: the server does not copy it, so that we own it.
  * ----------------------------------------------------------------
  */
+
+typedef Bloom *(*MakeFirst) (FunctionCallInfo fcinfo);
 
 static Datum
 TransitionAny(FunctionCallInfo fcinfo, MakeFirst make_first,
@@ -449,6 +432,74 @@ Datum
 _bloom_union_agg_trans(PG_FUNCTION_ARGS)
 {
 	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
+}
+
+/*
+ * The second argument of a combine function added to the first, both internal;
+ * each may be null.
+ */
+static Datum
+CombineAny(FunctionCallInfo fcinfo, BloomWhenFull when_full)
+{
+	MemoryContext context = StateContext(fcinfo);
+	const Bloom *other = (const Bloom *) PG_GETARG_POINTER(1);
+
+	if (PG_ARGISNULL(1))
+	{
+		fcinfo->isnull = PG_ARGISNULL(0);
+		return PG_GETARG_DATUM(0);
+	}
+	if (PG_ARGISNULL(0))
+		PG_RETURN_POINTER(BloomStateOwn(other, context));
+	PG_RETURN_POINTER(BloomStateMerge((Bloom *) PG_GETARG_POINTER(0), other,
+									  when_full));
+}
+
+PG_FUNCTION_INFO_V1(_bloom_agg_collect_combine_internal);
+Datum
+_bloom_agg_collect_combine_internal(PG_FUNCTION_ARGS)
+{
+	return CombineAny(fcinfo, BLOOM_FAIL_WHEN_FULL);
+}
+
+PG_FUNCTION_INFO_V1(_bloom_agg_combine);
+Datum
+_bloom_agg_combine(PG_FUNCTION_ARGS)
+{
+	return CombineAny(fcinfo, BLOOM_TURN_INTO_BITS);
+}
+
+/*
+ * _bloom_agg_serialize
+ *		The bytes of an internal state, for another process of the server.
+ */
+PG_FUNCTION_INFO_V1(_bloom_agg_serialize);
+Datum
+_bloom_agg_serialize(PG_FUNCTION_ARGS)
+{
+	Bloom	   *state = (Bloom *) PG_GETARG_POINTER(0);
+
+	CheckContext(fcinfo);
+	BloomStateCompact(state);
+	PG_RETURN_POINTER(BloomStateFrom(state));
+}
+
+/*
+ * _bloom_agg_deserialize
+ *		The state of these bytes, where a state may stand.
+ */
+PG_FUNCTION_INFO_V1(_bloom_agg_deserialize);
+Datum
+_bloom_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	const bytea *bytes = PG_GETARG_BYTEA_PP(0);
+	Size		size = VARSIZE_ANY_EXHDR(bytes) + VARHDRSZ;
+	Bloom	   *state = BloomAllocate(CurrentMemoryContext, size);
+
+	CheckContext(fcinfo);
+	SET_VARSIZE(state, size);
+	memcpy(VARDATA(state), VARDATA_ANY(bytes), size - VARHDRSZ);
+	PG_RETURN_POINTER(state);
 }
 
 /*

@@ -19,8 +19,9 @@
  *
  * A filter that a sub-select builds, (SELECT bloom_agg(key) FROM ...) @> column,
  * is known when the query runs.  But its keys can be counted as the groups of a
- * GROUP BY are: of the column's values, it holds as many.  That is less than a
- * fact, since the values may be others.  So it can only raise the estimate.
+ * GROUP BY are: of the column's values, it holds as many.  That is an upper
+ * bound: the filter's keys need not occur in the column.  So it can only raise
+ * the estimate.
  *
  * Where the filter is the column and the key is one for all rows, each row has
  * its own false-positive rate.  ANALYZE keeps their mean.  So many rows pass that
@@ -50,19 +51,15 @@
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
-#include "commands/vacuum.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
 #include "filter/fetch.h"
+#include "func/compat.h"
 #include "key/hash.h"
-#include "compat.h"
 
 /*
  * A filter that is not known at plan time.  Filters are used where they are
@@ -260,11 +257,18 @@ KeysOfAggregate(PlannerInfo *root)
 	return (info.flags & SELFLAG_USED_DEFAULT) ? 0 : nkeys;
 }
 
-/* The same of a parameter, which may be the result of such a sub-select. */
+/*
+ * As many rows as a parameter's filter has keys, if it is the result of a
+ * sub-select that aggregates them.
+ */
 static double
 KeysOfParam(PlannerInfo *root, const Param *param)
 {
-	/* it can come from a query around this one */
+	/*
+	 * It can come from a query around this one.
+	 *
+	 * XXX subroots is the planner's own: look at it with each new version.
+	 */
 	for (; root != NULL; root = root->parent_root)
 	{
 		ListCell   *cell;

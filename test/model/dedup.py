@@ -2,7 +2,7 @@
 """Random queries with bloom_seen, against plain SQL.
 
 Each query runs three times: in plain SQL, which knows; with the plan node of
-bloom_seen; and with WindowAgg (bloomtype.enable_dedup_scan = off).  All have to
+bloom_seen; and with WindowAgg (bloomtype.enable_seen_scan = off).  All have to
 give the same rows.  There are two kinds:
 
 - one row of each key, against DISTINCT ON of the same rows in a materialized
@@ -111,7 +111,7 @@ MORE_KEYS = ['s.ts', 's.id::int2', 's.id::float4 / 3', 's.id % 2 = 0', "date '20
              "jsonb_build_object('id', s.id, 'few', s.few)", "ARRAY[s.id::text, NULL]", "decode(md5(s.id::text), 'hex')", 'ROW(s.id, s.few)',
              "'10.0.0.0'::inet + s.id", 's.id::bit(8)', "repeat(s.id || 'k', 400 * s.ad)", 'NULL::text', "lpad(s.id::text, s.ad)::char(9)",
              "(ARRAY['sad', 'ok', 'happy'])[s.id % 3 + 1]::mood", 's.few::small', 'round(s.id / 8.0, s.ad)', "(CASE WHEN s.ad = 1 THEN 'A' ELSE 'a' END || s.few) COLLATE folded",
-             '(SELECT d.name FROM dim AS d WHERE d.id = s.id)', 's', "CASE s.ad WHEN 0 THEN '-0' WHEN 1 THEN '0' WHEN 2 THEN 'NaN' END::float8"]
+             '(SELECT d.name FROM dim AS d WHERE d.id = s.id)', 's', 's.id % 7 + floor(random())::int', "(random() * 0)::int || 'v' || s.few", "CASE s.ad WHEN 0 THEN '-0' WHEN 1 THEN '0' WHEN 2 THEN 'NaN' END::float8"]
 
 # Questions to an outer query, with {s} for the rows of k, ts, ad and n, and what they need
 Question = collections.namedtuple('Question', 'name sql order integer')
@@ -394,7 +394,7 @@ class Test:
 
         try:
             if form != 'plain':
-                execute(f"SET LOCAL bloomtype.enable_dedup_scan = {'on' if form == 'node' else 'off'}")
+                execute(f"SET LOCAL bloomtype.enable_seen_scan = {'on' if form == 'node' else 'off'}")
                 for name, value in query.settings.items():
                     if name in self.known:
                         execute(f'SET LOCAL {name} = {value!r}')

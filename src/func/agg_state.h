@@ -1,18 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * func/agg_large.h
+ * func/agg_state.h
  *		Transition states as arguments and results, large ones included.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_AGG_LARGE_H
-#define BLOOM_AGG_LARGE_H
+#ifndef BLOOM_AGG_STATE_H
+#define BLOOM_AGG_STATE_H
 
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 
+#include "filter/fetch.h"
 #include "filter/state.h"
 
 typedef struct BloomLargeState
@@ -29,7 +30,6 @@ typedef struct BloomLargeState
 extern const ExpandedObjectMethods BloomLargeStateMethods;
 
 extern Bloom *BloomAggStateToRead(Datum datum);
-extern Bloom *BloomAggStateToChange(Datum datum);
 extern Datum BloomAggFirst(const Bloom *filter, MemoryContext context);
 extern Datum BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state,
 							  MemoryContext context);
@@ -61,7 +61,8 @@ BloomAggState(Datum datum)
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)) &&
 		(large = BloomAggLargeState(datum)) != NULL)
 		return large->state;
-	return BloomAggStateToChange(datum);
+	/* a copy, of a value in any form that the server has for one */
+	return unconstify(Bloom *, BloomFetchState(datum));
 }
 
-#endif							/* BLOOM_AGG_LARGE_H */
+#endif							/* BLOOM_AGG_STATE_H */

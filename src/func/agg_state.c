@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/agg_large.c
+ * func/agg_state.c
  *		Transition states as arguments and results, large ones included.
  *
  * A state of 1 MB or more is behind a handle, an expanded object, which
@@ -24,8 +24,7 @@
 
 #include "utils/memutils.h"
 
-#include "filter/fetch.h"
-#include "func/agg_large.h"
+#include "func/agg_state.h"
 
 #define LARGE_STATE_SIZE	(1024 * 1024)
 
@@ -70,19 +69,6 @@ BloomAggStateToRead(Datum datum)
 }
 
 /*
- * BloomAggStateToChange
- *		The state or value that an argument is, to be changed.
- */
-Bloom *
-BloomAggStateToChange(Datum datum)
-{
-	Bloom	   *state = BloomAggStateToRead(datum);
-
-	return BloomAggIsInPlace(datum) || BloomIsValue(state) ? state :
-		BloomStateFrom(state);
-}
-
-/*
  * BloomAggFirst
  *		What an aggregate returns that starts with a value or state, which
  *		stays as it is.
@@ -120,16 +106,9 @@ BloomAggReplaced(FunctionCallInfo fcinfo, Bloom *state, MemoryContext context)
 		VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))) &&
 		(large = BloomAggLargeState(PG_GETARG_DATUM(0))) != NULL)
 	{
-		Bloom	   *old = large->state;
-
-		/* if it was reallocated, the old one is gone */
+		/* it was reallocated, so that the old one is gone */
+		Assert(BloomStateIsOwned(state));
 		large->state = state;
-		if (!BloomStateIsOwned(state))
-		{
-			large->state = BloomStateOwn(state, large->header.eoh_context);
-			pfree(old);
-			pfree(state);
-		}
 		return PG_GETARG_DATUM(0);
 	}
 	if (VARSIZE(state) < LARGE_STATE_SIZE || BloomIsValue(state))

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * func/dedup.h
- *		Dedup tables: add a key, and learn whether it was new.
+ * func/seen_table.h
+ *		Tables of keys: add one, and learn whether it was new.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_DEDUP_H
-#define BLOOM_DEDUP_H
+#ifndef BLOOM_SEEN_TABLE_H
+#define BLOOM_SEEN_TABLE_H
 
 #include "filter/format.h"
 #include "bits/blocked.h"
@@ -17,24 +17,24 @@
  * What the tables of one call share, which has one for each partition of a
  * window, or for each rescan.  Zeroes to begin with.
  */
-typedef struct BloomDedupCall
+typedef struct BloomSeenTables
 {
 	bool		warned;			/* of more keys than the capacity */
 	double		fp_prob;		/* that params are for */
 	BloomBlockedParams params;
-} BloomDedupCall;
+} BloomSeenTables;
 
 /*
  * The keys of one query, or of one partition of a window.
  *
  * Its memory goes with the context that it was made in.
  */
-typedef struct BloomDedup
+typedef struct BloomSeenTable
 {
 	MemoryContext context;		/* NULL before it was made */
-	BloomDedupCall *call;
+	BloomSeenTables *call;
 	uint64		nkeys;			/* distinct ones */
-	uint64		limit;			/* of nkeys: then call BloomDedupMakeRoom */
+	uint64		limit;			/* of nkeys: then call BloomSeenMakeRoom */
 
 	uint64		seed;			/* to hash the keys with */
 
@@ -49,11 +49,11 @@ typedef struct BloomDedup
 	bool		is_filter;
 	BloomShape	shape;			/* without one, the table is exact */
 	BloomBlockedParams params;	/* of the filter */
-} BloomDedup;
+} BloomSeenTable;
 
-extern void BloomDedupInit(BloomDedup *dedup, BloomDedupCall *call,
-						   MemoryContext context, const BloomShape *shape);
-extern void BloomDedupMakeRoom(BloomDedup *dedup);
+extern void BloomSeenInit(BloomSeenTable *table, BloomSeenTables *call,
+						  MemoryContext context, const BloomShape *shape);
+extern void BloomSeenMakeRoom(BloomSeenTable *table);
 
 /*
  * Put a hash into the first block from its place on that is not full, unless
@@ -64,13 +64,13 @@ extern void BloomDedupMakeRoom(BloomDedup *dedup);
  * row while it waits for the block.
  */
 static inline bool
-BloomDedupInsert(const BloomDedup *dedup, uint64 hash)
+BloomSeenInsert(const BloomSeenTable *table, uint64 hash)
 {
-	uint64		place = BloomMulHigh(hash * dedup->secret, dedup->nblocks);
+	uint64		place = BloomMulHigh(hash * table->secret, table->nblocks);
 
 	for (;;)
 	{
-		uint64	   *block = dedup->blocks + place * BLOOM_BLOCK_WORDS;
+		uint64	   *block = table->blocks + place * BLOOM_BLOCK_WORDS;
 		int			nfound = 0;
 		int			nused = 0;
 
@@ -86,52 +86,52 @@ BloomDedupInsert(const BloomDedup *dedup, uint64 hash)
 			block[nused] = hash;
 			return true;
 		}
-		if (++place == dedup->nblocks)
+		if (++place == table->nblocks)
 			place = 0;
 	}
 }
 
 /*
- * BloomDedupTouch
+ * BloomSeenTouch
  *		Read the block of a hash that will be added soon.
  *
  * The reads of several hashes in a row overlap.  A prefetch would not: the
  * processor may drop it where the page's address has to be looked up.
  */
 static inline void
-BloomDedupTouch(const BloomDedup *dedup, uint64 hash)
+BloomSeenTouch(const BloomSeenTable *table, uint64 hash)
 {
-	uint64		place = BloomMulHigh(dedup->is_filter ? hash : hash * dedup->secret,
-									 dedup->nblocks);
+	uint64		place = BloomMulHigh(table->is_filter ? hash : hash * table->secret,
+									 table->nblocks);
 
-	(void) *(volatile uint64 *) (dedup->blocks + place * BLOOM_BLOCK_WORDS);
+	(void) *(volatile uint64 *) (table->blocks + place * BLOOM_BLOCK_WORDS);
 }
 
 /* Put a hash into the table or filter, as it is.  True: it was new. */
 static inline bool
-BloomDedupPut(const BloomDedup *dedup, uint64 hash)
+BloomSeenPut(const BloomSeenTable *table, uint64 hash)
 {
-	if (dedup->is_filter)
-		return BloomBlockedAdd(dedup->blocks, dedup->nblocks, &dedup->params,
+	if (table->is_filter)
+		return BloomBlockedAdd(table->blocks, table->nblocks, &table->params,
 							   hash);
-	return BloomDedupInsert(dedup, hash);
+	return BloomSeenInsert(table, hash);
 }
 
 /*
- * BloomDedupAdd
+ * BloomSeenAdd
  *		Add a hash.  True: it was new.
  *
  * The first time that a table of the call gets more keys than the capacity,
  * there is a WARNING.
  */
 static inline bool
-BloomDedupAdd(BloomDedup *dedup, uint64 hash)
+BloomSeenAdd(BloomSeenTable *table, uint64 hash)
 {
-	bool		is_new = BloomDedupPut(dedup, hash);
+	bool		is_new = BloomSeenPut(table, hash);
 
-	if (is_new && unlikely(++dedup->nkeys >= dedup->limit))
-		BloomDedupMakeRoom(dedup);
+	if (is_new && unlikely(++table->nkeys >= table->limit))
+		BloomSeenMakeRoom(table);
 	return is_new;
 }
 
-#endif							/* BLOOM_DEDUP_H */
+#endif							/* BLOOM_SEEN_TABLE_H */

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * func/dedup_scan.h
+ * func/seen_scan.h
  *		A plan node for bloom_seen() OVER (...), in place of WindowAgg.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_DEDUP_SCAN_H
-#define BLOOM_DEDUP_SCAN_H
+#ifndef BLOOM_SEEN_SCAN_H
+#define BLOOM_SEEN_SCAN_H
 
-/* func/window.c */
+/* func/seen.c */
 extern PGDLLEXPORT Datum bloom_seen(PG_FUNCTION_ARGS);
 
-extern void BloomDedupScanInit(void);
+extern void BloomSeenScanInit(void);
 
-#endif							/* BLOOM_DEDUP_SCAN_H */
+#endif							/* BLOOM_SEEN_SCAN_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * func/dedup.c
- *		Dedup tables: add a key, and learn whether it was new.
+ * func/seen_table.c
+ *		Tables of keys: add one, and learn whether it was new.
  *
  * bloom_seen uses them, in two forms:
  *
@@ -29,7 +29,7 @@
  * The time of a large table is that of one cache miss a key.  The processor
  * works on the rows between meanwhile, unless it has to guess what the answer
  * will be, and guesses wrong.  So both forms consist of blocks of one cache
- * line, which are searched without a branch (func/dedup.h, bits/blocked.h).
+ * line, which are searched without a branch (func/seen_table.h, bits/blocked.h).
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -40,7 +40,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "func/dedup.h"
+#include "func/seen_table.h"
 #include "key/hash.h"
 
 /* A table may have one key for n words of the bit array */
@@ -58,15 +58,15 @@
 
 /* Make n empty blocks. */
 static void
-MakeBlocks(BloomDedup *dedup, uint64 nblocks)
+MakeBlocks(BloomSeenTable *table, uint64 nblocks)
 {
 	Size		size = (nblocks + 1) * BLOCK_BYTES;
-	void	   *memory = BloomAllocate(dedup->context, size);
+	void	   *memory = BloomAllocate(table->context, size);
 
 	memset(memory, 0, size);
-	dedup->memory = memory;
-	dedup->blocks = (uint64 *) TYPEALIGN(BLOCK_BYTES, memory);
-	dedup->nblocks = nblocks;
+	table->memory = memory;
+	table->blocks = (uint64 *) TYPEALIGN(BLOCK_BYTES, memory);
+	table->nblocks = nblocks;
 }
 
 /*
@@ -76,7 +76,7 @@ MakeBlocks(BloomDedup *dedup, uint64 nblocks)
  * ask for the same.
  */
 static BloomBlockedParams
-ParamsFor(BloomDedupCall *call, double fp_prob)
+ParamsFor(BloomSeenTables *call, double fp_prob)
 {
 	if (call->fp_prob != fp_prob)
 	{
@@ -90,50 +90,50 @@ ParamsFor(BloomDedupCall *call, double fp_prob)
 
 /* Change to a table of twice the size, or to a filter. */
 static void
-Rebuild(BloomDedup *dedup, bool is_filter)
+Rebuild(BloomSeenTable *table, bool is_filter)
 {
-	BloomDedup	other = *dedup;
-	uint64		nblocks = Min(dedup->nblocks * 2, MAX_BLOCKS);
+	BloomSeenTable other = *table;
+	uint64		nblocks = Min(table->nblocks * 2, MAX_BLOCKS);
 
 	other.is_filter = is_filter;
 	if (is_filter)
 	{
-		other.params = ParamsFor(dedup->call, dedup->shape.fp_prob);
-		nblocks = BloomBlocksForCapacity(dedup->shape.capacity,
+		other.params = ParamsFor(table->call, table->shape.fp_prob);
+		nblocks = BloomBlocksForCapacity(table->shape.capacity,
 										 other.params.bits_per_key);
 	}
 	MakeBlocks(&other, nblocks);
-	for (uint64 i = 0; i < dedup->nblocks; i++)
+	for (uint64 i = 0; i < table->nblocks; i++)
 	{
-		const uint64 *block = dedup->blocks + i * BLOOM_BLOCK_WORDS;
+		const uint64 *block = table->blocks + i * BLOOM_BLOCK_WORDS;
 
 		BloomCheckInterrupts(i);
 		for (int j = 0; j < BLOOM_BLOCK_WORDS && block[j] != 0; j++)
-			(void) BloomDedupPut(&other, block[j]);
+			(void) BloomSeenPut(&other, block[j]);
 	}
-	pfree(dedup->memory);
-	*dedup = other;
+	pfree(table->memory);
+	*table = other;
 }
 
 /* Is there no filter to change to? */
-#define IsExact(dedup)		((dedup)->shape.bits == 0)
+#define IsExact(table)		((table)->shape.bits == 0)
 
 /* The keys with which a table ends */
 static uint64
-MostKeys(const BloomDedup *dedup)
+MostKeys(const BloomSeenTable *table)
 {
-	return IsExact(dedup) ? BLOOM_MAX_EXACT_KEYS :
-		Max(dedup->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1);
+	return IsExact(table) ? BLOOM_MAX_EXACT_KEYS :
+		Max(table->shape.bits / 64 / WORDS_PER_TABLE_KEY, 1);
 }
 
 /* How many keys may there be before something has to be done? */
 static uint64
-NextLimit(const BloomDedup *dedup)
+NextLimit(const BloomSeenTable *table)
 {
-	if (!dedup->is_filter)
-		return Min(Room(dedup->nblocks), MostKeys(dedup));
-	return dedup->nkeys > dedup->shape.capacity ? PG_UINT64_MAX :
-		dedup->shape.capacity + 1;
+	if (!table->is_filter)
+		return Min(Room(table->nblocks), MostKeys(table));
+	return table->nkeys > table->shape.capacity ? PG_UINT64_MAX :
+		table->shape.capacity + 1;
 }
 
 /* The secrets of this server process */
@@ -176,46 +176,46 @@ NextTableSecret(void)
 }
 
 /*
- * BloomDedupInit
+ * BloomSeenInit
  *		Begin with no keys: for a filter of this shape or, if that is NULL, in
  *		the exact form.
  */
 void
-BloomDedupInit(BloomDedup *dedup, BloomDedupCall *call, MemoryContext context,
-			   const BloomShape *shape)
+BloomSeenInit(BloomSeenTable *table, BloomSeenTables *call, MemoryContext context,
+			  const BloomShape *shape)
 {
-	memset(dedup, 0, sizeof(BloomDedup));
-	dedup->context = context;
-	dedup->call = call;
+	memset(table, 0, sizeof(BloomSeenTable));
+	table->context = context;
+	table->call = call;
 	if (shape != NULL)
-		dedup->shape = *shape;
+		table->shape = *shape;
 	else
-		dedup->seed = ProcessSecrets().of_keys;
-	dedup->secret = NextTableSecret();
-	MakeBlocks(dedup, FIRST_BLOCKS);
-	dedup->limit = NextLimit(dedup);
+		table->seed = ProcessSecrets().of_keys;
+	table->secret = NextTableSecret();
+	MakeBlocks(table, FIRST_BLOCKS);
+	table->limit = NextLimit(table);
 }
 
 /*
- * BloomDedupMakeRoom
+ * BloomSeenMakeRoom
  *		At the limit, make the table grow, change it to a filter, or warn.
  */
 void
-BloomDedupMakeRoom(BloomDedup *dedup)
+BloomSeenMakeRoom(BloomSeenTable *table)
 {
-	if (dedup->is_filter)
+	if (table->is_filter)
 	{
-		if (!dedup->call->warned)
+		if (!table->call->warned)
 		{
-			dedup->call->warned = true;
+			table->call->warned = true;
 			ereport(WARNING,
 					(errmsg("there are more distinct keys than the capacity"),
 					 errdetail("The capacity is " UINT64_FORMAT " keys; with more of them, the false-positive rate exceeds %g.",
-							   dedup->shape.capacity, dedup->shape.fp_prob),
+							   table->shape.capacity, table->shape.fp_prob),
 					 errhint("Name a larger capacity.")));
 		}
 	}
-	else if (dedup->nkeys >= MostKeys(dedup) && IsExact(dedup))
+	else if (table->nkeys >= MostKeys(table) && IsExact(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many distinct keys to remember without a capacity"),
@@ -223,6 +223,6 @@ BloomDedupMakeRoom(BloomDedup *dedup)
 						   BLOOM_MAX_EXACT_KEYS),
 				 errhint("Name a capacity: (key, capacity, fp_prob).")));
 	else
-		Rebuild(dedup, dedup->nkeys >= MostKeys(dedup));
-	dedup->limit = NextLimit(dedup);
+		Rebuild(table, table->nkeys >= MostKeys(table));
+	table->limit = NextLimit(table);
 }

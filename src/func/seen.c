@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
- * func/window.c
+ * func/seen.c
  *		bloom_seen: was this key in an earlier row of the partition?
  *
  * - Rows are looked at in batches, and only once, in the order of the window.
- *	 A batch adds its keys to the dedup table of the partition, and notes which
- *	 were there (func/dedup.c).
+ *	 A batch adds its keys to the table of the partition, and notes which
+ *	 were there (func/seen_table.c).
  * - At the end of a batch the executor learns that its rows are done, and
  *	 forgets them: nothing is spilled, however long the partition, unless rows
  *	 take more than a 64th of work_mem.
- * - The dedup table lives in the partition's memory, which the executor frees
+ * - The table lives in the partition's memory, which the executor frees
  *	 at the partition's end.
  *
  * Most of the time of a large table is that of its cache misses.  In a batch,
@@ -28,9 +28,9 @@
 #include "utils/memutils.h"
 #include "windowapi.h"
 
-#include "compat.h"
 #include "filter/call.h"
-#include "func/dedup.h"
+#include "func/compat.h"
+#include "func/seen_table.h"
 #include "key/hash.h"
 
 /* Most rows of a batch, one for each bit of a word */
@@ -40,14 +40,14 @@
 typedef struct SeenCall
 {
 	BloomHasher hasher;
-	BloomDedupCall tables;		/* of the partitions */
+	BloomSeenTables tables;		/* of the partitions */
 	int			max_batch;
 } SeenCall;
 
-/* What it has for a partition */
+/* What it has for a partition; the table is first (see BeginPartition) */
 typedef struct SeenPartition
 {
-	BloomDedup	dedup;
+	BloomSeenTable table;
 	int64		start;			/* row of the partition that begins the batch */
 	int			nrows;			/* of the batch */
 	uint32		seen;			/* a bit for each of them */
@@ -82,20 +82,20 @@ GetParameter(WindowObject window, int argno, const char *name)
 }
 
 static void
-BeginPartition(FunctionCallInfo fcinfo, SeenCall *call, BloomDedup *dedup)
+BeginPartition(FunctionCallInfo fcinfo, SeenCall *call, BloomSeenTable *table)
 {
 	WindowObject window = PG_WINDOW_OBJECT();
-	MemoryContext context = GetMemoryChunkContext(dedup);
+	MemoryContext context = GetMemoryChunkContext(table);
 
 	if (PG_NARGS() == 1)
-		BloomDedupInit(dedup, &call->tables, context, NULL);
+		BloomSeenInit(table, &call->tables, context, NULL);
 	else
 	{
 		float8		capacity = GetParameter(window, 1, "capacity");
 		float8		fp_prob = GetParameter(window, 2, "fp_prob");
 		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		BloomDedupInit(dedup, &call->tables, context, &shape);
+		BloomSeenInit(table, &call->tables, context, &shape);
 	}
 }
 
@@ -122,7 +122,7 @@ NextBatch(WindowObject window, SeenCall *call, SeenPartition *partition)
 			break;
 		/* zero is no hash */
 		hashes[n] = isnull ? 0 :
-			BloomHashDatum(&call->hasher, key, partition->dedup.seed);
+			BloomHashDatum(&call->hasher, key, partition->table.seed);
 		n++;
 
 		/* keys that were computed stay in memory until the end of the batch */
@@ -131,14 +131,14 @@ NextBatch(WindowObject window, SeenCall *call, SeenPartition *partition)
 			break;
 	}
 	for (int i = 0; i < n; i++)
-		BloomDedupTouch(&partition->dedup, hashes[i]);
+		BloomSeenTouch(&partition->table, hashes[i]);
 
 	partition->nrows = n;
 	partition->seen = 0;
 	for (int i = 0; i < n; i++)
 	{
 		if (hashes[i] != 0 &&
-			!BloomDedupAdd(&partition->dedup, hashes[i]))
+			!BloomSeenAdd(&partition->table, hashes[i]))
 			partition->seen |= (uint32) 1 << i;
 	}
 }
@@ -157,13 +157,15 @@ bloom_seen(PG_FUNCTION_ARGS)
 	SeenPartition *partition;
 	int64		row = WinGetCurrentPosition(window);
 
+	StaticAssertStmt(offsetof(SeenPartition, table) == 0,
+					 "the table's address must be that of its memory chunk");
 	partition = WinGetPartitionLocalMemory(window, sizeof(SeenPartition));
 	if (row >= partition->start + partition->nrows)
 	{
 		SeenCall   *call = GetCall(fcinfo);
 
-		if (partition->dedup.context == NULL)
-			BeginPartition(fcinfo, call, &partition->dedup);
+		if (partition->table.context == NULL)
+			BeginPartition(fcinfo, call, &partition->table);
 		NextBatch(window, call, partition);
 	}
 	PG_RETURN_BOOL((partition->seen >> (row - partition->start)) & 1);

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * func/dedup_scan.c
+ * func/seen_scan.c
  *		A plan node for bloom_seen() OVER (...), in place of WindowAgg.
  *
  * WindowAgg copies each row into a tuplestore and out again, so that window
  * functions can look at any row of their partition.  bloom_seen needs each row
  * once, in order.  This node keeps up to 32 rows in slots: it hashes their keys,
- * touches their places in the dedup table, so that the cache misses overlap,
+ * touches their places in the table, so that the cache misses overlap,
  * adds them, and then passes the rows on, each with its flag.
  *
  * The planner makes its paths first.  Then the hook puts ours in place of each
  * WindowAggPath whose window has one call of bloom_seen, and nothing that this
  * node does not do; all others keep WindowAgg, which gives the same rows
- * (func/window.c).  Rows, order and cost are those of the path that goes, so
+ * (func/seen.c).  Rows, order and cost are those of the path that goes, so
  * that no other choice of the planner depends on the node.
  *
  * What it relies on in the server, and tests show on 13, 15, 17, 18 and 19
@@ -55,22 +55,22 @@
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
-#include "compat.h"
 #include "filter/call.h"
-#include "func/dedup.h"
-#include "func/dedup_scan.h"
+#include "func/compat.h"
+#include "func/seen_table.h"
+#include "func/seen_scan.h"
 #include "key/hash.h"
+
+/* How many open scans share the buffers of a session's temporary tables */
+#define CURSORS				32
 
 /* Most rows of a batch */
 #define MAX_BATCH			32
@@ -78,7 +78,7 @@
 /* In EXPLAIN, and in plans that are sent to other processes */
 #define NODE_NAME			"bloom_seen"
 
-typedef struct DedupScan
+typedef struct SeenScan
 {
 	CustomScanState css;
 
@@ -91,9 +91,9 @@ typedef struct DedupScan
 	ExprState  *capacity;
 	ExprState  *fp_prob;
 
-	BloomDedup	dedup;
-	BloomDedupCall tables;		/* what those of all rescans share */
-	MemoryContext dedup_context;
+	BloomSeenTable table;
+	BloomSeenTables tables;		/* what those of all rescans share */
+	MemoryContext table_context;
 
 	/*
 	 * The batch, in slots of the scan's type: columns of the child, and
@@ -110,12 +110,16 @@ typedef struct DedupScan
 	int			next;
 	bool		is_past_end;
 
-	/* for EXPLAIN, of the dedup tables before a rescan */
+	/* for EXPLAIN, of the tables before a rescan */
 	uint64		nkeys;			/* in all of them */
 	Size		memory;			/* of the largest */
-} DedupScan;
+} SeenScan;
 
-static bool enable_dedup_scan = true;
+static void ReplacePaths(PlannerInfo *root, UpperRelationKind stage,
+						 RelOptInfo *input_rel, RelOptInfo *output_rel,
+						 void *extra);
+
+static bool enable_seen_scan = true;
 static create_upper_paths_hook_type previous_hook;
 
 /* ----------------------------------------------------------------
@@ -126,8 +130,8 @@ static create_upper_paths_hook_type previous_hook;
 /*
  * The call of bloom_seen, if a node of ours can do what this path does.
  *
- * A function with SET, or one that a library wants to be told about, is called
- * by way of the server, and not ours here.
+ * Calls with volatile arguments are equal, but each has a key of its own.
+ * fmgr_info returns a wrapper if the function has SET options or an fmgr hook.
  */
 static WindowFunc *
 CallOf(const WindowAggPath *path, const WindowFuncLists *lists)
@@ -149,7 +153,8 @@ CallOf(const WindowAggPath *path, const WindowFuncLists *lists)
 		if (!equal(lfirst(lc), call))
 			return NULL;
 	}
-	if (call->winagg || call->aggfilter != NULL || BloomNullTreatment(call))
+	if (call->winagg || call->aggfilter != NULL || BloomNullTreatment(call) ||
+		contain_volatile_functions((Node *) call->args))
 		return NULL;
 	fmgr_info(call->winfnoid, &function);
 	return function.fn_addr == bloom_seen ? call : NULL;
@@ -170,6 +175,28 @@ MakePath(const WindowAggPath *window, WindowFunc *call)
 	path->custom_private = list_make1(call);
 	path->methods = &path_methods;
 	return (Path *) path;
+}
+
+/*
+ * Does another library still look for the WindowAggs of these rows?
+ *
+ * If its hook was installed after ours, it runs after it.  TimescaleDB's gapfill
+ * is a path of its own for the groups, and adjusts the WindowAggs above that.
+ */
+static bool
+IsWatched(const RelOptInfo *input_rel)
+{
+	ListCell   *lc;
+
+	if (create_upper_paths_hook == ReplacePaths ||
+		input_rel->reloptkind != RELOPT_UPPER_REL)
+		return false;
+	foreach(lc, input_rel->pathlist)
+	{
+		if (IsA(lfirst(lc), CustomPath))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -220,7 +247,7 @@ ReplacePaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 
 	if (previous_hook)
 		previous_hook(root, stage, input_rel, output_rel, extra);
-	if (stage != UPPERREL_WINDOW || !enable_dedup_scan)
+	if (stage != UPPERREL_WINDOW || !enable_seen_scan || IsWatched(input_rel))
 		return;
 	lists = find_window_functions((Node *) root->processed_tlist,
 								  list_length(root->parse->windowClause));
@@ -288,7 +315,7 @@ MakePlan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 
 /* A number that is looked at on the first row. */
 static float8
-GetParameter(DedupScan *scan, ExprState *expr, const char *name)
+GetParameter(SeenScan *scan, ExprState *expr, const char *name)
 {
 	bool		isnull;
 	Datum		value = ExecEvalExprSwitchContext(expr, scan->css.ss.ps.ps_ExprContext,
@@ -298,9 +325,9 @@ GetParameter(DedupScan *scan, ExprState *expr, const char *name)
 	return DatumGetFloat8(value);
 }
 
-/* The first row is in the scan slot: make an empty dedup table. */
+/* The first row is in the scan slot: make an empty table. */
 static void
-BeginTable(DedupScan *scan)
+BeginTable(SeenScan *scan)
 {
 	if (scan->hasher.context == NULL)
 	{
@@ -308,20 +335,20 @@ BeginTable(DedupScan *scan)
 		scan->hasher.one_type = true;
 	}
 	if (scan->capacity == NULL)
-		BloomDedupInit(&scan->dedup, &scan->tables, scan->dedup_context, NULL);
+		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, NULL);
 	else
 	{
 		float8		capacity = GetParameter(scan, scan->capacity, "capacity");
 		float8		fp_prob = GetParameter(scan, scan->fp_prob, "fp_prob");
 		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		BloomDedupInit(&scan->dedup, &scan->tables, scan->dedup_context, &shape);
+		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, &shape);
 	}
 }
 
 /* The hash of a row's key, or zero if that is null */
 static uint64
-HashRow(DedupScan *scan, int i)
+HashRow(SeenScan *scan, int i)
 {
 	ExprContext *econtext = scan->css.ss.ps.ps_ExprContext;
 	MemoryContext oldcontext;
@@ -331,19 +358,19 @@ HashRow(DedupScan *scan, int i)
 
 	econtext->ecxt_scantuple = scan->rows[i];
 	ResetExprContext(econtext);
-	if (scan->dedup.context == NULL)
+	if (scan->table.context == NULL)
 		BeginTable(scan);
 
 	oldcontext = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	key = ExecEvalExpr(scan->key, econtext, &isnull);
-	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, scan->dedup.seed);
+	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, scan->table.seed);
 	MemoryContextSwitchTo(oldcontext);
 	return hash;
 }
 
 /* Make room for one more row of a batch. */
 static void
-MakeSlots(DedupScan *scan, int i)
+MakeSlots(SeenScan *scan, int i)
 {
 	PlanState  *child = outerPlanState(scan);
 	MemoryContext oldcontext = MemoryContextSwitchTo(scan->rows_context);
@@ -359,7 +386,7 @@ MakeSlots(DedupScan *scan, int i)
 
 /* Keep a row of the child for the batch. */
 static void
-KeepRow(DedupScan *scan, int i, TupleTableSlot *slot)
+KeepRow(SeenScan *scan, int i, TupleTableSlot *slot)
 {
 	TupleTableSlot *row;
 
@@ -381,7 +408,7 @@ KeepRow(DedupScan *scan, int i, TupleTableSlot *slot)
  * ahead.  A batch ends when its rows take more than work_mem.
  */
 static bool
-NextBatch(DedupScan *scan)
+NextBatch(SeenScan *scan)
 {
 	uint64		hashes[MAX_BATCH];
 	int			most = Min(scan->nrows * 2 + 1, scan->max_rows);
@@ -405,11 +432,11 @@ NextBatch(DedupScan *scan)
 			break;
 	}
 	for (int i = 0; i < n; i++)
-		BloomDedupTouch(&scan->dedup, hashes[i]);
+		BloomSeenTouch(&scan->table, hashes[i]);
 	for (int i = 0; i < n; i++)
 	{
 		bool		is_new = hashes[i] == 0 ||
-		BloomDedupAdd(&scan->dedup, hashes[i]);
+		BloomSeenAdd(&scan->table, hashes[i]);
 
 		scan->rows[i]->tts_values[scan->flag] = BoolGetDatum(!is_new);
 		scan->rows[i]->tts_isnull[scan->flag] = false;
@@ -422,7 +449,7 @@ NextBatch(DedupScan *scan)
 static TupleTableSlot *
 NextRow(CustomScanState *css)
 {
-	DedupScan  *scan = (DedupScan *) css;
+	SeenScan   *scan = (SeenScan *) css;
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 
 	/* the caller is done with the last row */
@@ -461,7 +488,7 @@ CheckExecute(Oid function)
 static void
 BeginScan(CustomScanState *css, EState *estate, int eflags)
 {
-	DedupScan  *scan = (DedupScan *) css;
+	SeenScan   *scan = (SeenScan *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List	   *args = plan->custom_exprs;
 	Expr	   *key = linitial(args);
@@ -479,37 +506,45 @@ BeginScan(CustomScanState *css, EState *estate, int eflags)
 		scan->capacity = ExecInitExpr(lsecond(args), &css->ss.ps);
 		scan->fp_prob = ExecInitExpr(lthird(args), &css->ss.ps);
 	}
-	scan->dedup_context = AllocSetContextCreate(CurrentMemoryContext,
+	scan->table_context = AllocSetContextCreate(CurrentMemoryContext,
 												"bloom_seen keys",
 												ALLOCSET_DEFAULT_SIZES);
 	scan->rows_context = AllocSetContextCreate(CurrentMemoryContext,
 											   "bloom_seen rows",
 											   ALLOCSET_DEFAULT_SIZES);
 
-	/* copies of rows in buffers pin these: no more than a session's share */
+	/*
+	 * Copies of rows in buffers pin these: no more than a session's share.
+	 * Those of temporary tables are the session's own, but many cursors may
+	 * be open in it.
+	 */
 	scan->max_rows = MAX_BATCH;
 	if (scan->needs_copies &&
 		ExecGetResultSlotOps(outerPlanState(css), NULL) == &TTSOpsBufferHeapTuple)
-		scan->max_rows = Max(1, Min(MAX_BATCH,
-									NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS)));
+	{
+		int			share = Min(NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS),
+								num_temp_buffers / CURSORS);
+
+		scan->max_rows = Max(1, Min(MAX_BATCH, share));
+	}
 }
 
-/* What the present dedup table takes */
+/* What the present table takes */
 static Size
-TableMemory(const DedupScan *scan)
+TableMemory(const SeenScan *scan)
 {
-	return MemoryContextMemAllocated(scan->dedup_context, true);
+	return MemoryContextMemAllocated(scan->table_context, true);
 }
 
 static void
 RescanScan(CustomScanState *css)
 {
-	DedupScan  *scan = (DedupScan *) css;
+	SeenScan   *scan = (SeenScan *) css;
 
-	scan->nkeys += scan->dedup.nkeys;
+	scan->nkeys += scan->table.nkeys;
 	scan->memory = Max(scan->memory, TableMemory(scan));
-	MemoryContextReset(scan->dedup_context);
-	memset(&scan->dedup, 0, sizeof(BloomDedup));
+	MemoryContextReset(scan->table_context);
+	memset(&scan->table, 0, sizeof(BloomSeenTable));
 
 	for (int i = 0; i < scan->nrows && scan->needs_copies; i++)
 		ExecClearTuple(scan->copies[i]);
@@ -525,7 +560,7 @@ RescanScan(CustomScanState *css)
 static void
 EndScan(CustomScanState *css)
 {
-	DedupScan  *scan = (DedupScan *) css;
+	SeenScan   *scan = (SeenScan *) css;
 
 	for (int i = 0; i < MAX_BATCH; i++)
 	{
@@ -541,7 +576,7 @@ static void
 ExplainScan(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	static const char *const labels[] = {"Key", "Capacity", "False-Positive Rate"};
-	DedupScan  *scan = (DedupScan *) css;
+	SeenScan   *scan = (SeenScan *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan,
 												   ancestors);
@@ -559,7 +594,7 @@ ExplainScan(CustomScanState *css, List *ancestors, ExplainState *es)
 
 		/* the mean of the loops, as of rows; of the loop that took most */
 		ExplainPropertyFloat("Distinct Keys", NULL,
-							 (scan->nkeys + scan->dedup.nkeys) /
+							 (scan->nkeys + scan->table.nkeys) /
 							 css->ss.ps.instrument->nloops, 0, es);
 		ExplainPropertyInteger("Memory Usage", "kB",
 							   (int64) ((memory + 1023) / 1024), es);
@@ -583,7 +618,7 @@ static const CustomExecMethods exec_methods = {
 static Node *
 MakeState(CustomScan *plan)
 {
-	DedupScan  *scan = palloc0(sizeof(DedupScan));
+	SeenScan   *scan = palloc0(sizeof(SeenScan));
 
 	(void) plan;
 	NodeSetTag(scan, T_CustomScanState);
@@ -602,15 +637,15 @@ static const CustomPathMethods path_methods = {
 };
 
 /*
- * BloomDedupScanInit
+ * BloomSeenScanInit
  *		The library is loaded: have the planner use the node.
  */
 void
-BloomDedupScanInit(void)
+BloomSeenScanInit(void)
 {
-	DefineCustomBoolVariable("bloomtype.enable_dedup_scan",
+	DefineCustomBoolVariable("bloomtype.enable_seen_scan",
 							 "Enables the planner's use of a plan node for bloom_seen in place of WindowAgg.",
-							 NULL, &enable_dedup_scan, true, PGC_USERSET,
+							 NULL, &enable_seen_scan, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("bloomtype");
 	RegisterCustomScanMethods(&scan_methods);

@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * func/compat.h
+ *		What differs between the supported servers for what only functions,
+ *		aggregates and the planner's hooks use: the planner, ANALYZE, EXPLAIN.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_FUNC_COMPAT_H
+#define BLOOM_FUNC_COMPAT_H
+
+#include "commands/vacuum.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/guc.h"
+#include "utils/selfuncs.h"
+
+/*
+ * Before PostgreSQL 16, the mutator of trees is declared without parameters,
+ * which since C23 means that it takes none.
+ */
+#if PG_VERSION_NUM < 160000
+#define expression_tree_mutator(node, mutator, context) \
+	expression_tree_mutator(node, (Node *(*) ()) (mutator), context)
+#endif
+
+/* Placeholders in the planner's tree ask for its root since PostgreSQL 14 */
+#if PG_VERSION_NUM < 140000
+#define pull_varnos(root, node)	pull_varnos(node)
+#endif
+
+/* PostgreSQL 14 says whether an estimate is a default; until then, none is */
+#if PG_VERSION_NUM < 140000
+typedef struct EstimationInfo
+{
+	uint32		flags;
+} EstimationInfo;
+#define SELFLAG_USED_DEFAULT	1
+#define estimate_num_groups(root, exprs, rows, pgset, info) \
+	((void) (info), estimate_num_groups(root, exprs, rows, pgset))
+#endif
+
+/* Outer joins are relations of a query since PostgreSQL 16 */
+#if PG_VERSION_NUM < 160000
+#define all_query_rels			all_baserels
+#endif
+
+/* PostgreSQL 16 asks the functions of a window which frame they would take */
+#if PG_VERSION_NUM < 160000
+#define T_SupportRequestOptimizeWindowClause	T_Invalid
+typedef struct SupportRequestOptimizeWindowClause
+{
+	int			frameOptions;
+} SupportRequestOptimizeWindowClause;
+#endif
+
+/* PostgreSQL 19 has IGNORE NULLS, which a window function can refuse */
+#if PG_VERSION_NUM < 190000
+#define WinCheckAndInitializeNullTreatment(window, allowed, fcinfo) \
+	((void) (window))
+#endif
+
+/* RESPECT NULLS or IGNORE NULLS, of PostgreSQL 19 */
+#if PG_VERSION_NUM >= 190000
+#define BloomNullTreatment(call)		((call)->ignore_nulls != 0)
+#else
+#define BloomNullTreatment(call)		((void) (call), false)
+#endif
+
+/* WindowAgg has quals and run conditions since PostgreSQL 15 */
+#if PG_VERSION_NUM >= 170000
+#define BloomWindowFilters(path) \
+	((path)->qual != NIL || (path)->runCondition != NIL)
+#elif PG_VERSION_NUM >= 150000
+#define BloomWindowFilters(path) \
+	((path)->qual != NIL || (path)->winclause->runCondition != NIL)
+#else
+#define BloomWindowFilters(path)		((void) (path), false)
+#endif
+
+/* Until PostgreSQL 14, every path of a library projects */
+#if PG_VERSION_NUM < 150000
+#define CUSTOMPATH_SUPPORT_PROJECTION	0
+#define MarkGUCPrefixReserved(name)		EmitWarningsOnPlaceholders(name)
+#endif
+
+/* PostgreSQL 18 tells VACUUM from ANALYZE */
+#if PG_VERSION_NUM < 180000
+#define vacuum_delay_point(is_analyze)	vacuum_delay_point()
+#endif
+
+/* What EXPLAIN prints moved to a header of its own with PostgreSQL 18 */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#else
+#include "commands/explain.h"
+#endif
+
+#endif							/* BLOOM_FUNC_COMPAT_H */
