@@ -12,7 +12,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_server answer create_set start_sessions start_sessions_on end_sessions in_sessions);
+our @EXPORT = qw(start_server start_small_server use_library answer create_set start_sessions start_sessions_on end_sessions in_sessions);
 
 my $node;
 my $gates = 0;
@@ -25,13 +25,55 @@ sub start_server
 {
 	my ($name, $settings, @init) = @_;
 
+	start_node($name, $settings, @init);
+	answer('CREATE EXTENSION bloomtype');
+	return $node;
+}
+
+# start_small_server NAME, SETTINGS, FLAG...: the same with a library of its own, built
+# with assertions and these flags, in whose sets ranges are small, and stripes few: they
+# split after a few keys, and all sessions meet in them.
+sub start_small_server
+{
+	my ($name, $settings, @flags) = @_;
+
+	start_node($name, $settings);
+	use_library($name, 'postgres', '-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
+		'-DSTORED_SET_STRIPE_BITS=1', @flags);
+	return $node;
+}
+
+# use_library NAME, DATABASE, FLAG...: build the library with these flags, and make its
+# SQL functions in a database, without the extension.
+sub use_library
+{
+	my ($name, $database, @flags) = @_;
+	my $dir = $PostgreSQL::Test::Utils::tmp_check . "/library_$name";
+	my $script;
+
+	mkdir $dir;
+	system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', 'sql', 'test', $dir);
+	system_or_bail('find', $dir, '-name', '*.o', '-delete');
+	system_or_bail('make', '-s', '-C', $dir, '-j', '2', 'with_llvm=no', "COPT=-O1 @flags",
+		'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'), 'bloomtype.so');
+	$script = slurp_file("$dir/bloomtype--1.0.sql");
+	$script =~ s/^\\.*$//mg;
+	$script =~ s/'MODULE_PATHNAME'/'$dir\/bloomtype.so'/g;
+	$node->safe_psql($database, $script);
+	return;
+}
+
+# start_node NAME, SETTINGS, INIT...: a server with the tables alone.
+sub start_node
+{
+	my ($name, $settings, @init) = @_;
+
 	$node = PostgreSQL::Test::Cluster->new($name);
 	$node->init(@init);
 	$node->append_conf('postgresql.conf',
 		"timezone = 'UTC'\nmax_connections = 30\nmax_prepared_transactions = 20\n$settings");
 	$node->start;
 	answer(q{
-		CREATE EXTENSION bloomtype;
 		CREATE TABLE told (set text, session int, key int);
 		CREATE TABLE gate (name text);
 		CREATE PROCEDURE wait_at(gate text, sessions int) LANGUAGE plpgsql AS $$

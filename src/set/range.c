@@ -607,6 +607,18 @@ CanBeSplitAt(const StoredSetRange *range, uint64 start)
 	return true;
 }
 
+/* Split a range at the cell of this hash, if it can be. */
+static void
+TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash)
+{
+	int			dropped = call->table.set.packing.dropped;
+	uint64		start = hash >> dropped << dropped;
+
+	CHECK_FOR_INTERRUPTS();
+	if (start > range->start && CanBeSplitAt(range, start))
+		AddPoint(range, start);
+}
+
 /* The size of the part of a range that begins at a point. */
 static Size
 PartSize(const StoredSetCall *call, const StoredSetRange *range, int point,
@@ -638,14 +650,10 @@ FindParts(StoredSetCall *call, StoredSetRange *range)
 
 	range->npoints = 0;
 	for (uint64 i = nparts - 1; i > 0; i--)
-	{
-		uint64		start = hashes[nhashes * i / nparts] >>
-		packing->dropped << packing->dropped;
-
-		CHECK_FOR_INTERRUPTS();
-		if (start > range->start && CanBeSplitAt(range, start))
-			AddPoint(range, start);
-	}
+		TrySplitAt(call, range, hashes[nhashes * i / nparts]);
+	/* or else where it can be, above the hashes of others */
+	for (uint64 i = 1; i < 8 && nparts > 1 && range->npoints == 0; i++)
+		TrySplitAt(call, range, hashes[nhashes * (8 + i) / 16]);
 	AddPoint(range, range->start);
 	pfree(hashes);
 	for (int i = 0, end = range->nitems; i < range->npoints; i++)

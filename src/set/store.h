@@ -145,6 +145,7 @@ extern void StoredSetFind(StoredSetTable *table, StoredSetSearch *search,
 						  uint64 from, uint64 lowest);
 extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 						  StoredSetVersion *version);
+extern void StoredSetPassRow(StoredSetTable *table, StoredSetSearch *search);
 extern void StoredSetInvalidRow(const StoredSetTable *table, uint64 start,
 								int32 lane, const char *wrong);
 

@@ -226,8 +226,10 @@ my %calls = (
 	bloom_set_missing => q{ext.bloom_set_missing('ext.kept', ARRAY[5, 100]) IS NOT NULL},
 	bloom_set_dedup => undef,	# a trigger's, below
 	bloom_set_compact => q{ext.bloom_set_compact('ext.kept') IS NOT NULL AND ext.bloom_set_compact('ext.forgetting') IS NOT NULL},
-	bloom_set_info => q{(ext.bloom_set_info('ext.forgetting')).capacity IS NOT NULL},
-	bloom_set_slices => q{(SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 0 FROM ext.bloom_set_slices('ext.kept'))},
+	bloom_set_info => q{(ext.bloom_set_info('ext.forgetting')).keys IS NOT NULL},
+	bloom_set_load => q{ext.bloom_set_load('ext.kept', 'SELECT 77') OPERATOR(pg_catalog.=) 1},
+	bloom_set_remove => q{ext.bloom_set_remove('ext.kept', 77)},
+	bloom_set_filter => q{ext.bloom_set_filter('ext.kept', 1000) IS NOT NULL},
 );
 my @order = sort { ($b eq 'bloom_set_create') <=> ($a eq 'bloom_set_create') || $a cmp $b } keys %calls;
 

@@ -13,8 +13,8 @@ use Time::HiRes qw(usleep);
 
 my $node = start_server('crash', '');
 
-answer('SELECT ' . create_set('crash', 'int', 'capacity => 1000', 'fp_prob => 1e-9', 'seed => 1'));
-answer('SELECT ' . create_set('batches', 'int', 'capacity => 100000', 'fp_prob => 0.001', 'seed => 1'));
+answer('SELECT ' . create_set('crash', 'int', 'seed => 1'));
+answer('SELECT ' . create_set('batches', 'int', 'seed => 1'));
 answer('SELECT ' . create_set('cache', 'int', 'unlogged => true'));
 answer(q{
 	SELECT FROM bloom_set_add_all('batches', ARRAY(SELECT generate_series(1, 100000)));

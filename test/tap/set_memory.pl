@@ -1,7 +1,7 @@
 #
 # Stored sets: what a statement has read of them takes the memory of a hash table,
-# be it asked by 60 partitions, or of several sets: then there is at most a bucket,
-# a block of 64 kB and a larger table of buckets more.
+# be it asked by 60 partitions, or of several sets: then there is at most a range
+# and a block of 64 kB more.
 #
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ if (answer(q{SELECT to_regclass('pg_backend_memory_contexts') IS NOT NULL}) ne '
 	$node->stop;
 	plan skip_all => 'this server does not show its memory';
 }
-answer('SELECT ' . create_set("many_$_", 'int', 'capacity => 100000', 'fp_prob => 0.001', "seed => $_")) foreach 1 .. 3;
+answer('SELECT ' . create_set("many_$_", 'int', "seed => $_")) foreach 1 .. 3;
 answer(q{
 	SELECT bloom_set_add_all(('many_' || i)::regclass, ARRAY(SELECT generate_series(1, 100000))) FROM generate_series(1, 3) AS i;
 	CREATE TABLE part (k int) PARTITION BY HASH (k);

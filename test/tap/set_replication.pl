@@ -12,7 +12,7 @@ use Sets;
 use Test::More;
 
 my $node = start_server('publisher', '', allows_streaming => 'logical');
-my $create = create_set('keys', 'int', 'capacity => 1000', 'fp_prob => 1e-9', 'seed => 1');
+my $create = create_set('keys', 'int', 'seed => 1');
 
 answer("SELECT $create, " . create_set('cache', 'int', 'unlogged => true'));
 answer(q{
@@ -63,7 +63,7 @@ $subscriber->stop;
 #
 
 $node = start_server('primary', '', allows_streaming => 1);
-answer('SELECT ' . create_set('keys', 'int', 'capacity => 150', 'fp_prob => 1e-12', 'grow => false', 'seed => 1'));
+answer('SELECT ' . create_set('keys', 'int', 'seed => 1'));
 answer(q{
 	-- seen by whoever looks for it, whatever the snapshot
 	CREATE PROCEDURE wait_for(file text) LANGUAGE plpgsql AS $$

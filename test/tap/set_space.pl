@@ -17,7 +17,7 @@ my $node = start_server('space', "fsync = off\nautovacuum = off\n");
 # the last four
 #
 
-answer('SELECT ' . create_set($_, 'int', 'capacity => 100000', 'seed => 1')) foreach 'held', 'alone';
+answer('SELECT ' . create_set($_, 'int', 'seed => 1')) foreach 'held', 'alone';
 my $add = "SELECT FROM bloom_set_add_all('%s', ARRAY(SELECT generate_series(%d00, %d99)));\n";
 my ($held, $alone) = ('', '');
 foreach my $i (1 .. 300)
@@ -37,7 +37,7 @@ cmp_ok(answer(q{SELECT round(1.0 * pg_relation_size('held') / pg_relation_size('
 # and not a version of a row for each
 #
 
-answer('SELECT ' . create_set('statements', 'int', 'capacity => 100000', 'seed => 1'));
+answer('SELECT ' . create_set('statements', 'int', 'seed => 1'));
 answer(q{
 	DO $$
 	BEGIN
@@ -64,7 +64,7 @@ answer(q{
 		END LOOP;
 	END
 	$$});
-answer('SELECT ' . create_set($_, 'int', 'capacity => 100000', 'seed => 1')) foreach 'free', 'under_snapshot';
+answer('SELECT ' . create_set($_, 'int', 'seed => 1')) foreach 'free', 'under_snapshot';
 answer(q{CALL add_singles('free')});
 # to the horizon, a prepared transaction is what an old snapshot is
 answer(q{BEGIN; INSERT INTO told VALUES ('', 0, 0); PREPARE TRANSACTION 'old'});
