@@ -12,7 +12,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_server start_small_server use_library answer create_set start_sessions start_sessions_on end_sessions in_sessions);
+our @EXPORT = qw(start_server start_small_server use_library answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions);
 
 my $node;
 my $gates = 0;
@@ -113,10 +113,23 @@ sub start_sessions
 	return start_sessions_on($node, map { "CALL wait_at('$gate', " . @sql . ");\n$_" } @sql);
 }
 
-# start_sessions_on NODE, SQL...: the same without waiting for each other.
+# start_sessions_in DATABASE, SQL...: the same without waiting for each other.
+sub start_sessions_in
+{
+	my ($database, @sql) = @_;
+	return start_sessions_at($node, $database, @sql);
+}
+
+# start_sessions_on NODE, SQL...: the same on another server.
 sub start_sessions_on
 {
 	my ($on, @sql) = @_;
+	return start_sessions_at($on, 'postgres', @sql);
+}
+
+sub start_sessions_at
+{
+	my ($on, $database, @sql) = @_;
 	my @sessions;
 
 	foreach my $i (1 .. @sql)
@@ -126,7 +139,7 @@ sub start_sessions_on
 
 		append_to_file($file, $sql[ $i - 1 ]);
 		$session->{run} = IPC::Run::start(
-			[ 'psql', '-XAtq', '-v', "session=$i", '-f', $file, '-d', $on->connstr('postgres') ],
+			[ 'psql', '-XAtq', '-v', "session=$i", '-f', $file, '-d', $on->connstr($database) ],
 			'<', \undef, '>', \$session->{out}, '2>', \$session->{errors});
 		push @sessions, $session;
 	}

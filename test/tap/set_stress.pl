@@ -21,10 +21,9 @@ answer('CREATE EXTENSION amcheck');
 srand($seed);
 note "seed $seed";
 
-# Times of keys: 300 minutes from here, in hours that are live.  They
-# end with this hour, so that they are not ahead of the clock by more than a slice,
-# and stay live, if the test lasts, in the next one.
-my $first = strftime("'%Y-%m-%d %H:00Z'::timestamptz", gmtime(time - 4 * 3600));
+# Times of keys: 300 minutes from here.  They are before now, and stay live if the test
+# lasts.
+my $first = strftime("'%Y-%m-%d %H:00Z'::timestamptz", gmtime(time - 6 * 3600));
 
 # The statement that adds keys, and logs those that are new, and all of them.
 sub add
@@ -125,7 +124,7 @@ foreach my $arrays (0, 1)
 
 	stress("many keys, $what", create_set('s', 'int', 'seed => 1'), 60, 20000, 0, $arrays);
 	stress("few keys, $what", create_set('s', 'int', 'seed => 1'), 60, 1000, 0, $arrays);
-	stress("time slices, $what", create_set('s', 'int', 'seed => 1', "keep => '5 hours'"), 60, 5000, 1, $arrays);
+	stress("time slices, $what", create_set('s', 'int', 'seed => 1', "keep => '12 hours'"), 60, 5000, 1, $arrays);
 }
 
 $node->stop;

@@ -1,0 +1,198 @@
+#
+# Stored sets: races that are forced.  One session stops at a pause of its call, for as
+# long as the gate is shut, while another does what must not come in between.  Each
+# schedule is run on the library, and on a mutant that lacks the rule, which must fail.
+#
+# Ranges are small, and split after a few keys.  All keys are chosen by their hashes, so
+# that they are in one stripe.
+#
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use Sets;
+use Test::More;
+
+my @mutants = ('PICTURE', 'POINTS', 'HELD', 'SECOND_SEARCH');
+my $node = start_small_server('races', "fsync = off\nautovacuum = off\n", '-DSTORED_SET_PAUSES');
+
+foreach my $mutant (@mutants)
+{
+	$node->safe_psql('postgres', "CREATE DATABASE \L$mutant");
+	use_library($mutant, lc $mutant, '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
+		'-DSTORED_SET_STRIPE_BITS=1', '-DSTORED_SET_PAUSES', "-DSTORED_SET_WITHOUT_$mutant");
+}
+foreach my $database ('postgres', map { lc } @mutants)
+{
+	$node->safe_psql($database, q{
+		-- key(n): the keys of the lower stripe in the order of their hashes
+		CREATE TABLE key AS
+		SELECT row_number() OVER (ORDER BY bloom_hash(i::bigint, 1)) AS n, i::bigint AS key
+		FROM generate_series(1, 2000) AS i WHERE bloom_hash(i::bigint, 1) >= 0;
+		CREATE FUNCTION key(number bigint) RETURNS bigint LANGUAGE sql STABLE AS 'SELECT key FROM key WHERE n = number';
+		CREATE FUNCTION keys(first bigint, step bigint, number bigint) RETURNS bigint[] LANGUAGE sql STABLE AS
+			'SELECT array_agg(key(first + step * i)) FROM generate_series(0, number - 1) AS i';
+		-- the gate, and whether a session stands before it
+		CREATE TABLE open (name text);
+		CREATE PROCEDURE shut(name text) LANGUAGE plpgsql AS $$
+		BEGIN
+			PERFORM pg_advisory_lock(2026);
+			COMMIT;
+			WHILE NOT EXISTS (SELECT FROM open WHERE open.name = shut.name) LOOP
+				PERFORM pg_sleep(0.01);
+				COMMIT;
+			END LOOP;
+			PERFORM pg_advisory_unlock(2026);
+		END
+		$$});
+}
+
+my $gates = 0;
+
+# What a call says that stops at a pause, while this SQL runs.  The pause is at a letter
+# of set/pause.h.
+sub paused
+{
+	my ($database, $pause, $call, $meanwhile) = @_;
+	my $gate = 'gate ' . ++$gates;
+	my $waits = "SELECT count(*) = %d FROM pg_locks WHERE locktype = 'advisory' AND objid = 2026 AND objsubid = 1 AND %s granted";
+	my ($shut) = start_sessions_in($database, "CALL shut('$gate')");
+	my $call_session;
+
+	$node->poll_query_until($database, sprintf($waits, 1, '')) or die 'the gate is not shut';
+	($call_session) = start_sessions_in($database, "SET application_name = '$pause';\n$call");
+	$node->poll_query_until($database, sprintf($waits, 1, 'NOT')) or die 'nobody waits';
+	$node->safe_psql($database, $meanwhile);
+	$node->safe_psql($database, "INSERT INTO open VALUES ('$gate')");
+	my $errors = end_sessions($shut, $call_session);
+	return $call_session->{out} . ($errors =~ s/^.*?(ERROR: [^\n]*).*$/$1/sr);
+}
+
+# A set in which these keys were committed, in calls of their own.
+sub make
+{
+	my ($database, @arrays) = @_;
+	$node->safe_psql($database, join ";\n", 'DROP TABLE IF EXISTS s', "SELECT bloom_set_create('s', 'bigint', seed => 1)",
+		map { "SELECT FROM bloom_set_add_all('s', $_)" } @arrays);
+	return;
+}
+
+sub ask
+{
+	my ($database, $sql) = @_;
+	my ($status, $out, $err) = $node->psql($database, $sql);
+	return $out . ($err =~ s/^.*?(ERROR: [^\n]*).*$/$1/sr);
+}
+
+# Is the answer as it should be, and another of the mutant?
+sub check
+{
+	my ($what, $mutant, $expected, $schedule) = @_;
+
+	is($schedule->('postgres'), $expected, $what);
+	isnt($schedule->(lc $mutant), $expected, "... and \L$mutant\E is what it needs") if $mutant ne '';
+	return;
+}
+
+my $prepare = "BEGIN; %s; PREPARE TRANSACTION 'other'";
+
+# One picture: a transaction that has merged and split commits after its upper part was
+# read as open, and before the lower one is read
+foreach my $end ('COMMIT', 'ROLLBACK')
+{
+	check("a key that another transaction moves while it is looked for: $end", $end eq 'COMMIT' ? 'PICTURE' : '', "f\n",
+		sub {
+			my ($database) = @_;
+			make($database, 'keys(400, 10, 6)');
+			$node->safe_psql($database, sprintf $prepare, "SELECT FROM bloom_set_add_all('s', keys(11, 10, 37))");
+			my $answer = paused($database, 'v', "SELECT bloom_set_add('s', key(450))", "$end PREPARED 'other'");
+			is(ask($database, "SELECT bloom_set_missing('s', keys(400, 10, 6))"), '{}', 'none of the committed keys is denied')
+			  if $database eq 'postgres';
+			return $answer;
+		});
+}
+
+# Before the check of the picture, and before writing: whoever ends there changes nothing
+foreach my $pause ('r', 'w')
+{
+	foreach my $end ('COMMIT', 'ROLLBACK')
+	{
+		check("a transaction ends at pause $pause: $end", '', "t\n{}\nf\n",
+			sub {
+				my ($database) = @_;
+				make($database, 'keys(400, 10, 6)');
+				$node->safe_psql($database, sprintf $prepare, "SELECT FROM bloom_set_add_all('s', keys(11, 10, 37))");
+				return paused($database, $pause, "SELECT bloom_set_add('s', key(445))", "$end PREPARED 'other'")
+				  . ask($database, "SELECT bloom_set_missing('s', keys(400, 10, 6) || key(445)"
+					  . ($end eq 'COMMIT' ? ' || keys(11, 10, 37)' : '') . ')') . "\n"
+				  . ask($database, "SELECT bloom_set_add('s', key(445))") . "\n";
+			});
+	}
+}
+
+# Points: a key is added while another transaction's split is open
+foreach my $end ('COMMIT', 'ROLLBACK')
+{
+	check("a key that is added while a range is being split: $end", $end eq 'COMMIT' ? 'POINTS' : '', "{}\n{}\n0",
+		sub {
+			my ($database) = @_;
+			make($database, 'keys(400, 10, 6)');
+			$node->safe_psql($database, sprintf $prepare, "SELECT FROM bloom_set_add_all('s', keys(11, 10, 37))");
+			$node->safe_psql($database, "SELECT FROM bloom_set_add_all('s', keys(12, 40, 12)); $end PREPARED 'other'");
+			return ask($database, "SELECT bloom_set_missing('s', keys(12, 40, 12)); SELECT bloom_set_add_all('s', keys(12, 40, 12))") . "\n"
+			  . ask($database, "SELECT count(*) FROM unnest(keys(12, 40, 12)) AS k WHERE bloom_set_add('s', k)");
+		});
+}
+# ... by a transaction that keeps its snapshot, and tests its own keys
+check('REPEATABLE READ places its keys by what is there, and finds them', '', "t\n{}\n{}",
+	sub {
+		my ($database) = @_;
+		make($database, 'keys(400, 10, 6)');
+		my $other = q{psql -XAtq -d "} . $node->connstr($database) . q{" -c "SELECT FROM bloom_set_add_all('s', keys(11, 10, 40))"};
+		my ($session) = start_sessions_in($database, qq{BEGIN ISOLATION LEVEL REPEATABLE READ;
+			SELECT count(*) FROM key WHERE n < 0 \\g /dev/null
+			\\! $other
+			SELECT bloom_set_add('s', key(447));
+			SELECT bloom_set_missing('s', ARRAY[key(447)]);
+			COMMIT;});
+		my $errors = end_sessions($session);
+		return $session->{out} . $errors . ask($database, "SELECT bloom_set_missing('s', keys(11, 10, 40) || keys(400, 10, 6) || key(447))");
+	});
+
+# Held: a range is to be split over the lane of another open transaction
+foreach my $end ('COMMIT', 'ROLLBACK')
+{
+	check("a split beside another transaction's lane: $end", $end eq 'COMMIT' ? 'HELD' : '', $end eq 'COMMIT' ? "{}\n0" : "{}\n3",
+		sub {
+			my ($database) = @_;
+			make($database);
+			$node->safe_psql($database, sprintf $prepare, "SELECT FROM bloom_set_add_all('s', ARRAY[key(205), key(405), key(605)])");
+			$node->safe_psql($database, "SELECT FROM bloom_set_add_all('s', keys(20, 100, 6)); SELECT FROM bloom_set_add_all('s', keys(11, 10, 40)); SELECT FROM bloom_set_add_all('s', keys(13, 10, 40)); $end PREPARED 'other'");
+			return ask($database, "SELECT bloom_set_missing('s', keys(11, 10, 40) || keys(13, 10, 40)" . ($end eq 'COMMIT' ? ' || ARRAY[key(205), key(405), key(605)]' : '') . ')') . "\n"
+			  . ask($database, "SELECT count(*) FROM unnest(ARRAY[key(205), key(405), key(605)]) AS k WHERE bloom_set_add('s', k)");
+		});
+}
+
+# A row moves to another page by SQL after the search has read the index
+check('a row that an UPDATE moves while it is looked for', 'SECOND_SEARCH', "f\n",
+	sub {
+		my ($database) = @_;
+		# the other's lane is read first
+		make($database, 'ARRAY[key(500)]');
+		$node->safe_psql($database, sprintf $prepare, "SELECT FROM bloom_set_add_all('s', keys(600, 10, 4))");
+		my $answer = paused($database, 'v', "SELECT bloom_set_add('s', key(500))", q{
+			DO $$
+			BEGIN
+				WHILE (SELECT ctid < '(1,0)' FROM s WHERE lane = 1) LOOP
+					UPDATE s SET hashes = hashes WHERE lane = 1;
+				END LOOP;
+			END
+			$$});
+		# had it ended before, all would have been read again
+		$node->safe_psql($database, "ROLLBACK PREPARED 'other'");
+		return $answer;
+	});
+
+$node->stop;
+done_testing();
