@@ -292,7 +292,7 @@ StoredSetUnpack(const StoredSetPack *pack, StoredSetItem *items)
 		{
 			uint64		number = (uint64) at * 8 + pg_rightmost_one_pos64(word) - i;
 
-			if (i == pack->nhashes || number > LowMask(63 - pack->low))
+			if (i == pack->nhashes || number > PG_UINT64_MAX >> pack->low)
 				return false;
 			number = number << pack->low |
 				GetBits(pack->low_parts, (Size) i * pack->low, pack->low);
