@@ -113,11 +113,11 @@ StoredSetWritePack(uint8 *out, const StoredSetPack *pack,
 	int			low = LowBits(nitems, LargestOf(packing, pack->start, pack->last));
 	uint64		last = BloomLittleEndian64(pack->last);
 	uint64		largest = nitems == 0 ? 0 :
-		StoredSetCellOf(packing, items[nitems - 1].hash) - base;
+	StoredSetCellOf(packing, items[nitems - 1].hash) - base;
 	Size		nhigh = nitems == 0 ? 0 : BytesOf(nitems + (largest >> low));
 	Size		nlow = BytesOf((Size) nitems * low);
 	Size		nages = packing->has_ages ?
-		BytesOf((Size) nitems * STORED_SET_AGE_BITS) : 0;
+	BytesOf((Size) nitems * STORED_SET_AGE_BITS) : 0;
 	uint8	   *parts = out + STORED_SET_PACK_HEADER;
 
 	out[0] = VERSION | (pack->mark ? STORED_SET_PACK_MARK : 0);
@@ -213,7 +213,7 @@ bool
 StoredSetFindPacked(const StoredSetPack *pack, uint64 hash, int64 *slice)
 {
 	uint64		number = StoredSetCellOf(&pack->packing, hash) -
-		StoredSetCellOf(&pack->packing, pack->start);
+	StoredSetCellOf(&pack->packing, pack->start);
 	uint64		zeros = number >> pack->low;	/* to be passed */
 	uint64		wanted = number & LowMask(pack->low);
 	int			i = 0;			/* ones that were passed */

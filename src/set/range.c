@@ -382,7 +382,7 @@ StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 	StoredSetKnown *known = call->table.known;
 	uint64		stripe = StoredSetStripeStart(from);
 	uint64		distance = known->width < PG_UINT64_MAX / 64 ?
-		3 * known->width : PG_UINT64_MAX;
+	3 * known->width : PG_UINT64_MAX;
 	uint64		lowest;
 
 	memset(range, 0, sizeof(*range));

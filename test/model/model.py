@@ -193,19 +193,9 @@ class Filter:
 class Set:
     """What is known of a stored set."""
     key_type: str
-    capacity: int
-    fp_prob: float
     keep: int = None            # seconds
-    length: int = 0             # of a time slice
-    slices: int = 1             # each of which has its share of the capacity
     keys: tuple = ()            # of ((family, number), time), the last one counts
-    many: bool = False          # a time slice holds more than its share of the capacity
-    grow: bool = False
-
-    def is_too_small(self, now, count):
-        """Does it hold too many keys, or will it with a number of keys more?"""
-        recent = {key for key, time in self.keys if not self.keep or time > now - self.length}
-        return self.many or (not self.grow and len(recent) + count > math.ceil(self.capacity / self.slices))
+    seed: int = 0
 
 
 class Wrong(AssertionError):
@@ -1296,17 +1286,15 @@ def set_create(world, a, b, c, d, e):
     name = f's_{a % SETS}'
     if name in world.sets:
         return
-    capacity, fp_prob = pick([1000, 100, 1, 100000], b), pick([0.01, 0.1, 0.001, 1e-6], c)
-    keep, slices = pick([None, None, 3600, 86400], d), pick([8, 1, 3], e)
-    grow, unlogged = b // 4 % 2 == 0, c // 4 % 4 == 3
+    keep = pick([None, None, 3600, 86400], d)
+    unlogged = c // 4 % 4 == 3
     kind = pick(KINDS, a // SETS)
-    world.run(f"SELECT bloom_set_create('{name}', '{kind.sqltype}', seed => {pick(SEEDS, d)}, keep => "
-              f'grow => {grow}, unlogged => {unlogged}' +
-              (f", keep => '{keep} seconds', slices => {slices}" if keep else '') + ')')
-    world.sets[name] = Set(kind.key_type, capacity, fp_prob, keep, math.ceil(keep / slices) if keep else 0,
-                           slices if keep else 1, grow=grow)
-    row = world.run(f"SELECT key_type, capacity, fp_prob, keys, grow, slices FROM bloom_set_info('{name}', {at(world.now)})")[0]
-    world.check('set params', row == (kind.key_type, capacity, fp_prob, 0, grow, slices if keep else None), row)
+    seed = pick(SEEDS, e)
+    world.run(f"SELECT bloom_set_create('{name}', '{kind.sqltype}', seed => {seed}, unlogged => {unlogged}" +
+              (f", keep => '{keep} seconds'" if keep else '') + ')')
+    world.sets[name] = Set(kind.key_type, keep, seed=seed)
+    row = world.run(f"SELECT key_type, keys, rows, seed FROM bloom_set_info('{name}', {at(world.now)})")[0]
+    world.check('set params', row == (kind.key_type, 0, 0, seed), row)
 
 
 def the_set(world, a):
@@ -1329,7 +1317,7 @@ def remembered(world, model):
     if not model.keep:
         return set(last), set(last)
     must = {key for key, time in last.items() if world.now - time <= model.keep - 1}
-    may = {key for key, time in last.items() if world.now - time <= model.keep + model.length + 1}
+    may = {key for key, time in last.items() if world.now - time <= model.keep + model.keep // 62 + 2}
     return must, may
 
 
@@ -1353,10 +1341,9 @@ def set_add(world, a, b, c, d, e):
         return
     must, may = remembered(world, model)
     new = world.value(call)
-    if key in must:
-        world.check('set add', new is False, new, key)
-    world.sets[name] = dataclasses.replace(with_keys(world, model, [key] if new else []),
-                                           many=model.is_too_small(world.now, 1))
+    if key in must or key not in may:
+        world.check('set add', new is (key not in must), new, key)
+    world.sets[name] = with_keys(world, model, [key] if new else [])
 
 
 @operation
@@ -1381,12 +1368,63 @@ def set_add_all(world, a, b, c, d, e):
     keys = world.keys_of(kind, first, end)
     world.check('set add all', len(fresh) == len(set(fresh)) and not set(fresh) & must and
                 set(fresh) <= keys, fresh)
-    if not model.is_too_small(world.now, len(keys)):
-        lost = len(keys - may - set(fresh))
-        world.check('set loses', lost <= at_most(len(keys) * model.fp_prob), lost, len(keys))
-    if end > first:
-        world.sets[name] = dataclasses.replace(with_keys(world, model, fresh),
-                                               many=model.is_too_small(world.now, len(keys)))
+    world.check('set loses', not keys - may - set(fresh), keys - may - set(fresh))
+    world.sets[name] = with_keys(world, model, fresh)
+
+
+@operation
+def set_load(world, a, b, c, d, e):
+    name, model = the_set(world, a)
+    if model is None:
+        return
+    kind = kind_for(model, b, True)
+    # the keys of a load are of the clock, which is not that of the model
+    if kind.size < UNIVERSE or model.keep:
+        return
+    first, end = world.span(kind, c, d)
+    end = min(end, first + 200)
+    query = f'SELECT k FROM {world.rows_of(kind, first, end)}'.replace("'", "''")
+    call = f"SELECT bloom_set_load('{name}', '{query}')"
+    state = meet(model.key_type, kind.key_type, True)
+    if state:
+        world.fails(state, call)
+        return
+    must, _ = remembered(world, model)
+    keys = world.keys_of(kind, first, end)
+    world.check('set load', world.value(call) == len(keys - must))
+    world.sets[name] = with_keys(world, model, sorted(keys - must))
+
+
+@operation
+def set_remove(world, a, b, c, d, e):
+    """A key goes, and no other.  What has expired by the clock is not said to have been there."""
+    name, model = the_set(world, a)
+    if model is None:
+        return
+    kind = kind_for(model, b, False)
+    number = (c * 16 + d % 16) % STRANGERS
+    key = next(iter(world.keys_of(kind, number, number + 1)))
+    call = f"SELECT bloom_set_remove('{name}', {kind.expression.format(i=number)})"
+    state = meet(model.key_type, kind.key_type, False)
+    if state:
+        world.fails(state, call)
+        return
+    must, _ = remembered(world, model)
+    removed = world.value(call)
+    world.check('set remove', removed is (key in must and not model.keep), removed, key)
+    world.sets[name] = dataclasses.replace(model, keys=tuple(k for k in model.keys if k[0] != key))
+
+
+@operation
+def set_filter(world, a, b, c, d, e):
+    """Its tests agree with the set, and it is the filter of the keys."""
+    name, model = the_set(world, a)
+    if model is None:
+        return
+    filter = f"bloom_set_filter('{name}', {pick([100000, 1000000], b)}, {pick([0.01, 1e-6], c)}, {at(world.now)})"
+    must, may = remembered(world, model)
+    low, high, seed = world.run(f'SELECT bloom_cardinality(f), bloom_cardinality(f), (bloom_info(f)).seed FROM (SELECT {filter} AS f) AS s')[0]
+    world.check('set filter', len(must) * 0.95 - 3 <= low and high <= len(may) * 1.05 + 3 and seed == model.seed, low, len(must), len(may))
 
 
 @operation
@@ -1419,10 +1457,10 @@ def set_contains(world, a, b, c, d, e):
                         world.value(f"SELECT bloom_set_contains_any('{name}', {keys}, {at(world.now)})") is True)
             world.check('set misses none',
                         world.value(f"SELECT cardinality(bloom_set_missing('{name}', {keys}, {at(world.now)}))") == 0)
-        if kind.size == UNIVERSE and not model.many:
+        if kind.size == UNIVERSE:
             passed = world.value(f"SELECT count(*) FROM k_{kind.name} WHERE id >= {UNIVERSE - 300} "
                                  f"AND bloom_set_contains('{name}', k, {at(world.now)})")
-            world.check('set imagines', passed <= at_most(300 * model.fp_prob), passed)
+            world.check('set imagines', passed == 0, passed)
 
 
 @operation
@@ -1430,16 +1468,18 @@ def set_info(world, a, b, c, d, e):
     name, model = the_set(world, a)
     if model is None:
         return
-    row = world.run(f"SELECT key_type, keys FROM bloom_set_info('{name}', {at(world.now)})")[0]
-    slices = world.run(f"SELECT slice::text, keys FROM bloom_set_slices('{name}', {at(world.now)})")
-    world.check('set info', row == (model.key_type, sum(keys for _, keys in slices)), row, slices)
-    world.check('slices, the newest first', slices == sorted(slices, reverse=True) and (model.keep or len(slices) <= 1), slices)
+    must, may = remembered(world, model)
+    key_type, keys = world.run(f"SELECT key_type, keys FROM bloom_set_info('{name}', {at(world.now)})")[0]
+    world.check('set info', key_type == model.key_type and len(must) <= keys <= len(may), keys, len(must), len(may))
     if e % 4 == 3:
         world.check('compact', world.value(f"SELECT bloom_set_compact('{name}')") >= 0)
         if model.keep:
-            # by the clock, all of it has expired
-            world.check('expiry', world.value(f"SELECT count(*) FROM {name} WHERE bucket >= 0") == 0)
-            world.sets[name] = dataclasses.replace(model, keys=(), many=False)
+            # by the clock, all of it has expired, but what this transaction holds
+            world.sets[name] = dataclasses.replace(model, keys=())
+            left = world.value(f"SELECT keys FROM bloom_set_info('{name}', {at(world.now)})")
+            world.check('expiry', left == 0 or world.in_transaction, left)
+            if left:
+                world.sets[name] = model
 
 
 @operation
@@ -1463,9 +1503,8 @@ def set_dedup(world, a, b, c, d, e):
     fresh = {(kind.family, i) for i in rows}
     keys = world.keys_of(kind, first, end)
     world.check('dedup', len(rows) == len(fresh) and not fresh & must and fresh <= keys, rows)
-    if end > first:
-        world.sets[name] = dataclasses.replace(with_keys(world, model, fresh),
-                                               many=model.is_too_small(world.now, len(keys)))
+    world.check('dedup keeps the others', not keys - must - fresh, keys - must - fresh)
+    world.sets[name] = with_keys(world, model, fresh)
 
 
 @operation
@@ -1609,7 +1648,7 @@ WRONG = [
     ("SELECT bloom_agg(i, 0, 0.01) FROM generate_series(1, 2) AS i", '22023'),
     ("SELECT bloom_seen(i, 0, 0.01) OVER () FROM generate_series(1, 2) AS i", '22023'),
     ("SELECT bloom_set_add('slot', 1)", '42809'), ("SELECT bloom_set_contains('slot', 1)", '42809'),
-    ("SELECT bloom_set_create('wrong', 'int')", '22023'), ("SELECT bloom_set_create('wrong', 'mary')", '42704'),
+    ("SELECT bloom_set_create('wrong', 'int', '-1 day')", '22023'), ("SELECT bloom_set_create('wrong', 'mary')", '42704'),
     ("SELECT bloom_add((SELECT bloom_agg(i) FROM generate_series(1, 0) AS i), 1)", '55000'),
 ]
 
