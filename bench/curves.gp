@@ -86,11 +86,11 @@ if (picture eq "memory") {
 }
 
 if (picture eq "sets") {
-	array sides[3] = ["grown", "known", "index"]
-	array texts[3] = ["set that grows from\nthe default capacity", "set made for all keys", "table with a\nunique index"]
-	array inks[3] = [green, blue, brown]
-	array lows[3]
-	do for [i = 1:3] {
+	array sides[2] = ["set", "index"]
+	array texts[2] = ["set", "table with a\nunique index"]
+	array inks[2] = [green, brown]
+	array lows[2]
+	do for [i = 1:2] {
 		stats data index "bytes, " . sides[i] every ::1 using 2 nooutput
 		lows[i] = STATS_min
 	}
@@ -105,17 +105,17 @@ if (picture eq "sets") {
 	set title system("cat " . dir . "/time")
 	set ylabel "seconds" offset 1
 	set rmargin 2
-	plot for [i = 1:3] data index "seconds, " . sides[i] every ::1 using 1:2 with linespoints \
-		lw (i < 3 ? 3 : 2) pt 7 ps 0.5 lc rgb inks[i] notitle
+	plot for [i = 1:2] data index "seconds, " . sides[i] every ::1 using 1:2 with linespoints \
+		lw (i < 2 ? 3 : 2) pt 7 ps 0.5 lc rgb inks[i] notitle
 	unset label 1
 	unset label 1000
 	set title "space"
 	set ylabel "bytes per key" offset 1
-	do for [i = 1:3] {
-		set label 10 + i texts[i] at graph 0.97, first lows[i] right offset 0, (i == 3 ? -1.2 : i == 2 ? 3 : 5.5) textcolor rgb inks[i]
+	do for [i = 1:2] {
+		set label 10 + i texts[i] at graph 0.97, first lows[i] right offset 0, (i == 2 ? -1.2 : 2) textcolor rgb inks[i]
 	}
-	plot for [i = 1:3] data index "bytes, " . sides[i] every ::1 using 1:2 with linespoints \
-		lw (i < 3 ? 3 : 2) pt 7 ps 0.5 lc rgb inks[i] notitle
+	plot for [i = 1:2] data index "bytes, " . sides[i] every ::1 using 1:2 with linespoints \
+		lw (i < 2 ? 3 : 2) pt 7 ps 0.5 lc rgb inks[i] notitle
 	unset multiplot
 	drawn = 1
 }
