@@ -27,12 +27,11 @@ sub run_example
 
 my ($out, $err) = run_example('examples/click_dedup.sql');
 is($err, '', 'without a warning');
-like($out, qr/^ *\d+ \| 100000 \| +\d+ \| .* \| +0$/m, 'it compares with the exact answer');
+like($out, qr/^ *100000 \| 100000 \| +0 \| +0$/m, 'it compares with the exact answer');
 
 ($out, $err) = run_example('examples/to_visit_queue.sql');
-like($err, qr/WARNING:  Bloom set "pushed" holds more keys than its capacity/,
-	'it warns when there are more pages than were expected');
-like($out, qr/^ *\d+ \| +0 \| 24902 \| +\d+$/m, 'it compares with the exact answer');
+is($err, '', 'without a warning');
+like($out, qr/^ *24902 \| +0 \| 24902 \| +0$/m, 'it compares with the exact answer');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'to_visit_queue'}),
 	0, 'it leaves nothing behind');
 
