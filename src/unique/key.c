@@ -539,6 +539,7 @@ CheckSet(BloomUnique *unique)
 {
 	StoredSetTable table;
 	const char *wrong = NULL;
+	const char *cure = "Call bloom_unique_rebuild.";
 
 	StoredSetOpen(&table, unique->set, false, false);
 	unique->name = table.rel->rd_rel->relname;
@@ -546,7 +547,10 @@ CheckSet(BloomUnique *unique)
 					 BLOOM_TO_ADD);
 	PushActiveSnapshot(GetLatestSnapshot());
 	if (table.rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+	{
 		wrong = "It is unlogged, and forgets all keys in a crash.";
+		cure = "Use ALTER TABLE ... SET LOGGED, then bloom_unique_rebuild.";
+	}
 	else if (table.set.params.seed != unique->tag.seed)
 		wrong = "It is another set than the one that has the keys.";
 	else if (!StoredSetIsMarked(&table))
@@ -559,7 +563,7 @@ CheckSet(BloomUnique *unique)
 				 errmsg("Bloom set \"%s\" does not have the keys of table \"%s\"",
 						NameStr(unique->name), get_rel_name(unique->tag.root)),
 				 errdetail("%s", wrong),
-				 errhint("Call bloom_unique_rebuild.")));
+				 errhint("%s", cure)));
 }
 
 /* Find out what a key is. */

@@ -463,8 +463,11 @@ ClaimLeaf(const BloomUniqueTag *tag, Oid relid)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);
+	/* after a commit there is none */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	BloomUniqueFindLeaves(unique);
 	BloomUniqueClaimLeaf(unique, rel);
+	PopActiveSnapshot();
 	SetUserIdAndSecContext(user, context);
 	relation_close(rel, NoLock);
 }
