@@ -70,17 +70,16 @@ sub errors_of
 sub run_try
 {
 	my ($what, $create, $sql, $errors, $rows, $from) = @_;
-	my ($out, $err);
+	my $schema = 'try_' . ++$schemas;
+	my @sessions = ref $sql ? @$sql : ($sql);
 
-	++$schemas;
-	answer('CREATE SCHEMA ' . schema());
-	($out, $err) = session(TABLES . "$create; INSERT INTO t VALUES (1, 1), (2, 2);");
-	die "$what: $err" if $err;
-	$err = join '', map { (session($_))[1] } ref $sql ? @$sql : ($sql);
-	my ($found, $failed) = session('SELECT string_agg(coalesce(id::text, ' . "'-'" . ") || ':' || p, ' ' ORDER BY id, p) FROM "
-		  . ($from // 't'));
-	chomp $found;
-	is(errors_of($err) . " | $found$failed", "$errors | $rows", $what) or diag $err;
+	$sessions[0] = "CREATE SCHEMA $schema;\n" . TABLES . "$create;\nINSERT INTO t VALUES (1, 1), (2, 2);\n$sessions[0]";
+	push @sessions, q{SELECT 'rows ' || coalesce(string_agg(coalesce(id::text, '-') || ':' || p, ' ' ORDER BY id, p), '') FROM } . ($from // 't');
+	# the last line of COPY's data ends a session as it is
+	my ($out, $err) = session(join "\\c -\nSET search_path = $schema, public;\n", map { /\n$/ ? $_ : "$_;\n" } @sessions);
+	my ($found) = $out =~ /^rows (.*)$/m;
+
+	is(errors_of($err) . ' | ' . ($found // ''), "$errors | $rows", $what) or diag $err;
 	return;
 }
 

@@ -110,7 +110,7 @@ try('a trigger BEFORE INSERT drops the row', q{
 	CREATE FUNCTION drop_it() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 	CREATE TRIGGER zz BEFORE INSERT ON t FOR EACH ROW WHEN (NEW.v = 0) EXECUTE FUNCTION drop_it();
 	INSERT INTO t VALUES (3, 1, 0), (1, 2, 0);
-	INSERT INTO t VALUES (3, 2), (1, 2, 0);}, '', '1:1 2:2 3:2');
+	INSERT INTO t VALUES (3, 2, 1), (1, 2, 0);}, '', '1:1 2:2 3:2');
 try('a foreign key changes the key', q{
 	CREATE TABLE r (id bigint PRIMARY KEY);
 	INSERT INTO r SELECT generate_series(1, 9);
@@ -279,7 +279,20 @@ try_nothing('twice in a statement', 'INSERT INTO t VALUES (3, 1), (3, 2), (3, 1)
 	'1:1 2:2 3:1 4:2 5:2 6:1 7:2 8:1');
 try_nothing('by COPY', "COPY t (id, p) FROM stdin;\n3\t1\n1\t2\n3\t2\n3\t1\n4\t2\n\\.\nCOPY t1 (id, p) FROM stdin;\n5\t1\n4\t1\n5\t1\n\\.\n", '', '1:1 2:2 3:1 4:2 5:1');
 try_nothing('nulls are distinct', 'INSERT INTO t VALUES (NULL, 1), (NULL, 1), (NULL, 2)', '', '1:1 2:2 -:1 -:1 -:2');
-try_nothing('keys that change', 'UPDATE t SET id = 1 WHERE id = 2; UPDATE t SET id = 1, p = 1 WHERE id = 2; UPDATE t SET id = 3 - id; INSERT INTO t VALUES (1, 1)', '23505 23505', '1:2 2:1');
+try_nothing('keys that change', 'UPDATE t SET id = 1 WHERE id = 2; UPDATE t2 SET id = 1; UPDATE t SET id = 3 - id; INSERT INTO t VALUES (1, 1)', '23505 23505', '1:2 2:1');
+# a row that moves is never dropped
+try_nothing('rows that move to a key that is there', 'UPDATE t SET id = 1, p = 1 WHERE id = 2; UPDATE t SET id = 2, p = 2 WHERE id = 1; UPDATE t SET id = 3, p = 1 WHERE id = 2', '23505 23505', '1:1 3:1');
+try_nothing('rows that move below a partition', q{
+	CREATE TABLE t3 PARTITION OF t FOR VALUES IN (3) PARTITION BY LIST (v);
+	CREATE TABLE t31 PARTITION OF t3 FOR VALUES IN (1);
+	CREATE TABLE t32 PARTITION OF t3 FOR VALUES IN (2);
+	INSERT INTO t VALUES (3, 3, 1), (4, 3, 2), (3, 3, 2), (4, 3, 1), (1, 3, 1);
+	INSERT INTO t3 VALUES (5, 3, 1);
+	UPDATE t3 SET id = 1, v = 2 WHERE id = 3;
+	UPDATE t3 SET id = 4, v = 2 WHERE id = 3;
+	UPDATE t3 SET v = 2 WHERE id = 3;
+	INSERT INTO t32 VALUES (1, 3, 2);
+	INSERT INTO t32 VALUES (6, 3, 2);}, '23505 23505 23505', '1:1 2:2 3:3 4:3 5:3 6:3');
 try_nothing('rows that move', 'UPDATE t SET p = 3 - p; INSERT INTO t VALUES (1, 1), (2, 2)', '', '1:2 2:1');
 try_nothing('a row that was inserted, then moved',
 	'BEGIN; INSERT INTO t VALUES (3, 1); UPDATE t SET p = 2 WHERE id = 3; INSERT INTO t VALUES (3, 1); INSERT INTO t1 VALUES (3, 1); UPDATE t SET p = 1 WHERE id = 3; INSERT INTO t VALUES (3, 2); COMMIT; INSERT INTO t VALUES (3, 2)',
@@ -293,7 +306,9 @@ try_nothing('a block that is rolled back', 'INSERT INTO t SELECT put_in_vain(i, 
 try_nothing('a statement whose function inserts the same key', 'INSERT INTO t SELECT put(3, 2), 1; INSERT INTO t SELECT put_directly(4, 2), 1; INSERT INTO t1 SELECT put(5, 2), 1', '', '1:1 2:2 3:2 4:2 5:2');
 try_nothing('two inserts in a WITH', 'WITH a AS (INSERT INTO t VALUES (3, 1)) INSERT INTO t VALUES (3, 2)', '', '3:3', $counts);
 try_nothing('DELETE and INSERT in a WITH', 'WITH a AS (DELETE FROM t WHERE id = 1 RETURNING id) INSERT INTO t SELECT id, 2 FROM a; INSERT INTO t VALUES (1, 1)', '', '1:2 2:2');
-try_nothing('ON CONFLICT', "$arbiter INSERT INTO t VALUES (1, 1), (1, 2), (3, 1) ON CONFLICT (id, p) DO NOTHING; INSERT INTO t VALUES (2, 1) ON CONFLICT (id, p) DO UPDATE SET v = 1", '', '1:1 2:2 3:1');
+try_nothing('ON CONFLICT', "$arbiter INSERT INTO t VALUES (1, 1), (1, 2), (3, 1) ON CONFLICT (id, p) DO NOTHING; ", '', '1:1 2:2 3:1');
+try_nothing('ON CONFLICT DO UPDATE', "$arbiter INSERT INTO t VALUES (1, 1, 5), (3, 1, 5) ON CONFLICT (id, p) DO UPDATE SET v = 7; INSERT INTO t VALUES (1, 2) ON CONFLICT (id, p) DO UPDATE SET v = 8", '23505', '1:7 2:2 3:5',
+	'(SELECT id, coalesce(v, p) AS p FROM t) AS v');
 # its net: keys that the trigger BEFORE INSERT cannot know
 try_nothing('a later trigger changes the key', q{
 	CREATE FUNCTION one() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.id := NEW.id - 10; RETURN NEW; END';

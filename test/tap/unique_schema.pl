@@ -148,19 +148,19 @@ SKIP:
 }
 
 #
-# Indexes
+# Indexes: a key that is new needs none; any other is an error, if it cannot be looked up
 #
 
-try('no index', "DROP INDEX t_id_idx; INSERT INTO t VALUES (1, 2); INSERT INTO t1 VALUES (4, 1); UPDATE t SET id = 1 WHERE id = 2; CREATE INDEX ON t (id); $guarded", "55000 55000 55000 $refused", $whole);
+try('no index', "DROP INDEX t_id_idx; INSERT INTO t VALUES (1, 2); INSERT INTO t1 VALUES (4, 1); UPDATE t SET id = 1 WHERE id = 2; CREATE INDEX ON t (id); $guarded", "55000 55000 $refused", "$whole 4:1");
 foreach my $useless ('USING hash (id)', '(p, id)', '(id) WHERE p = 1', '((id + 0))', '(v)')
 {
-	try("an index $useless", "DROP INDEX t_id_idx; CREATE INDEX ON t $useless; INSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (5, 1)", '55000 55000', '1:1 2:2');
+	try("an index $useless", "DROP INDEX t_id_idx; CREATE INDEX ON t $useless; INSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (5, 1)", '55000', '1:1 2:2 5:1');
 }
 foreach my $useful ('(id DESC NULLS LAST)', '(id, p)', '(id) INCLUDE (v)', '(id) WITH (fillfactor = 50)')
 {
 	try("an index $useful", "DROP INDEX t_id_idx; CREATE INDEX ON t $useful; $guarded", $refused, $whole);
 }
-try('one partition without an index', "DROP INDEX t_id_idx; CREATE INDEX ON t1 (id); INSERT INTO t VALUES (1, 2); INSERT INTO t1 VALUES (4, 1); CREATE UNIQUE INDEX ON t2 (id); $guarded", "55000 55000 $refused", $whole);
+try('one partition without an index', "DROP INDEX t_id_idx; CREATE INDEX ON t1 (id); INSERT INTO t VALUES (1, 2); INSERT INTO t1 VALUES (4, 1); CREATE UNIQUE INDEX ON t2 (id); $guarded", "55000 $refused", "$whole 4:1");
 try('an index that is not valid', [ "DROP INDEX t_id_idx; CREATE INDEX ON t1 (id); CREATE INDEX t2_id ON t2 (id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 't2_id'::regclass",
 		'INSERT INTO t VALUES (2, 1)' ], '55000', '1:1 2:2');
 try('an index of another collation', q{
@@ -171,7 +171,8 @@ try('an index of another collation', q{
 	CREATE INDEX ON c (id);
 	SELECT bloom_unique_create('c', 'id');
 	DROP INDEX c_id_idx;
-	INSERT INTO c VALUES ('a', 1);}, '55000 55000', '1:1 2:2');
+	INSERT INTO c VALUES ('a', 1);
+	INSERT INTO c VALUES ('a', 1);}, '55000 55000', 'a:1', 'c');
 try('an index with another equality', q{
 	CREATE FUNCTION last_digit(a bigint, b bigint) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT (a % 10 - b % 10)::int';
 	CREATE FUNCTION last_digit_is(a bigint, b bigint) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT a % 10 = b % 10';
@@ -180,7 +181,7 @@ try('an index with another equality', q{
 	DROP INDEX t_id_idx;
 	CREATE INDEX ON t (id last_digit_ops);
 	INSERT INTO t VALUES (1, 2);
-	INSERT INTO t VALUES (11, 1);}, '55000 55000', '1:1 2:2');
+	INSERT INTO t VALUES (11, 1);}, '55000', '1:1 2:2 11:1');
 try_guarded('rows and indexes are rewritten', "CREATE INDEX ON t1 (id); CLUSTER t1 USING t1_id_idx;\nVACUUM FULL t2;\nREINDEX TABLE t1;\nALTER TABLE t1 SET UNLOGGED; ALTER TABLE t1 SET LOGGED; ALTER TABLE t2 SET UNLOGGED");
 
 #
@@ -292,7 +293,6 @@ foreach my $trigger ('open', 'close')
 	try("trigger $trigger is disabled in a transaction", "BEGIN; ALTER TABLE t DISABLE TRIGGER t_id_unique_$trigger; INSERT INTO t VALUES (3, 1); COMMIT; INSERT INTO t SELECT 4 + i / 2, 1 + i % 2 FROM generate_series(0, 3) AS i; $guarded", "23505 $refused 23505", $whole);
 }
 try('the row trigger is dropped', [ 'DROP TRIGGER t_id_unique_row ON t; INSERT INTO t VALUES (1, 2)', 'INSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (4, 2)' ], '55000 55000 55000', '1:1 2:2');
-try('the row trigger is disabled', [ 'ALTER TABLE t DISABLE TRIGGER t_id_unique_row; INSERT INTO t VALUES (1, 2)', 'INSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (4, 2)' ], '55000 55000 55000', '1:1 2:2');
 # as with foreign keys, rows come in while it is disabled; and they are checked when it is enabled
 foreach my $how ('TRIGGER t_id_unique_row', 'TRIGGER USER', 'TRIGGER ALL')
 {

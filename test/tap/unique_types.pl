@@ -38,6 +38,7 @@ sub keys_of_type
 		CREATE INDEX ON t (id);
 		SELECT bloom_unique_create('t', 'id');
 		$sql});
+	$out =~ s/^t_id_unique\n//;
 	return (errors_of($err), $out, $err);
 }
 
@@ -80,7 +81,7 @@ my @types = (
 	[ 'money', "'1'", "'1.00'", "'2'" ],
 	[ 'jsonb', q{'{"a": 1, "b": [1.0]}'}, q{'{"b": [1.00], "a": 1.0}'}, q{'{"a": 1, "b": [2]}'} ],
 	[ 'jsonb', q{'1'}, q{'1.0'}, q{'"1"'} ],
-	[ 'int[]', "'{1,2}'", "'{ 1, 2 }'", "'[0:1]={1,2}'", "'{2,1}'" ],
+	[ 'int[]', "'{1,2}'", "'{ 1, 2 }'", "'{2,1}'" ],
 	[ 'numeric[]', "'{1.0,NULL}'", "'{1.00,NULL}'", "'{1.0}'" ],
 	[ 'text[]', "'{}'", "ARRAY[]::text[]", "'{NULL}'" ],
 	[ 'int4range', "'[1,3]'", "'[1,4)'", "'(0,4)'", "'[1,5)'" ],
@@ -91,7 +92,6 @@ my @types = (
 	[ 'hstore', "'a=>1, b=>2'", "'b=>2, a=>1'", "'a=>1'" ],
 	$version >= 140000 ? [ 'int4multirange', "'{[1,3]}'", "'{[1,2), [2,4)}'", "'{}'" ] : (),
 	$version >= 130000 ? [ 'xid8', "'1'", "'01'", "'2'" ] : ());
-my $other_arrays = 0;
 foreach my $case (@types)
 {
 	my ($type, @forms) = @$case;
@@ -100,17 +100,13 @@ foreach my $case (@types)
   SKIP:
 	{
 		skip "this PostgreSQL has no $type", 1 if !has_type($type);
-		# '[0:1]={1,2}' is another array than '{1,2}'
-		@forms = grep { !/\[0:1\]/ } @forms;
 		my ($errors, $out, $err) = keys_of_type($type, join "\n",
 			"INSERT INTO t VALUES ($forms[0], 1);", "INSERT INTO t VALUES ($different, 2);",
 			(map { ("INSERT INTO t VALUES ($_, 2);", "INSERT INTO t1 VALUES ($_, 1);") } @forms),
 			"UPDATE t SET id = $forms[0] WHERE p = 2;", "SELECT count(*), count(DISTINCT id) FROM t;");
 		if ($errors =~ /^(?:42883|0A000|42704) /)
 		{
-			note "$type: $errors";
 			my ($why) = $err =~ /(.*ERROR.*)/;
-			push @{ $main::unsupported }, $type;
 			ok($type =~ /^(?:tsvector|money|bit|varbit|"char"|tsquery)/, "$type cannot be unique") or diag $why;
 		}
 		else
