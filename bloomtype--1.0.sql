@@ -678,10 +678,6 @@ COMMENT ON FUNCTION bloom_set_filter(regclass, float8, float8, timestamptz) IS '
 -- owner, whoever writes them.
 -- ----------------------------------------------------------------
 
-CREATE FUNCTION bloom_unique() RETURNS trigger
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
-COMMENT ON FUNCTION bloom_unique() IS 'trigger that keeps the keys of a partitioned table unique: bloom_unique_create makes its triggers';
-
 -- not STRICT; without keep, keys are kept forever; without name, it is made of those of the table and the columns
 CREATE FUNCTION bloom_unique_create(relation regclass, columns text,
 									on_conflict text DEFAULT 'error',
@@ -704,6 +700,10 @@ COMMENT ON FUNCTION bloom_unique_rebuild(regclass, text) IS 'check all rows of a
 CREATE FUNCTION bloom_unique_drop(relation regclass, columns text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION bloom_unique_drop(regclass, text) IS 'undo bloom_unique_create: drop the triggers and the set of keys';
+
+CREATE FUNCTION bloom_unique() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
+COMMENT ON FUNCTION bloom_unique() IS 'trigger that keeps the keys of a partitioned table unique: bloom_unique_create makes its triggers';
 
 CREATE FUNCTION _bloom_unique_alter_table() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
