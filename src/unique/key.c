@@ -76,6 +76,9 @@ PGFunction	BloomUniqueFunction = NULL;
 
 static HTAB *sites = NULL;
 static HTAB *known_keys = NULL;
+static uint64 nmessages = 0;	/* that have come */
+
+static void KnowLeaves(BloomUnique *unique);
 
 /* ----------------------------------------------------------------
  *							TRIGGERS
@@ -473,6 +476,7 @@ ForgetRelation(Datum arg, Oid relid)
 	Known	   *known;
 
 	(void) arg;
+	nmessages++;
 	hash_seq_init(&status, sites);
 	while ((site = hash_seq_search(&status)) != NULL)
 	{
@@ -669,12 +673,16 @@ BuildSite(Site *site, const TriggerData *trigger)
  * BloomUniqueOfTrigger
  *		The key for which a trigger fires, and its columns in the table that the
  *		trigger is on.
+ *
+ * A foreign partition is an error, even if no key has to be looked up: others can
+ * write to its table.
  */
 BloomUnique *
 BloomUniqueOfTrigger(const TriggerData *trigger, const AttrNumber **columns)
 {
 	Oid			oid = trigger->tg_trigger->tgoid;
 	Site	   *site;
+	BloomUnique *unique;
 	bool		found;
 
 	MakeTables();
@@ -695,7 +703,9 @@ BloomUniqueOfTrigger(const TriggerData *trigger, const AttrNumber **columns)
 		PG_END_TRY();
 	}
 	*columns = site->columns;
-	return BloomUniqueRecall(&site->tag);
+	unique = BloomUniqueRecall(&site->tag);
+	KnowLeaves(unique);
+	return unique;
 }
 
 /* ----------------------------------------------------------------
@@ -763,6 +773,17 @@ IsUsable(const BloomUnique *unique, Relation rel, Relation index,
 	return true;
 }
 
+/* An error: no key can be looked up in this partition. */
+static void
+ReportLeaf(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("partition \"%s\" is not an ordinary table", name),
+			 errdetail("No key can be looked up in a foreign table, or in one with another access method than heap."),
+			 errhint("Detach it, or drop the constraint by bloom_unique_drop.")));
+}
+
 /* Find the index of a partition. */
 static void
 DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
@@ -772,12 +793,7 @@ DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
 		rel->rd_rel->relam != HEAP_TABLE_AM_OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("partition \"%s\" is not an ordinary table",
-						RelationGetRelationName(rel)),
-				 errdetail("No key can be looked up in a foreign table, or in one with another access method than heap."),
-				 errhint("Detach it, or drop the constraint by bloom_unique_drop.")));
+		ReportLeaf(RelationGetRelationName(rel));
 	leaf->filenode = rel->rd_rel->relfilenode;
 	leaf->index = InvalidOid;
 	indexes = RelationGetIndexList(rel);
@@ -859,9 +875,12 @@ ListLeaves(BloomUnique *unique)
 	foreach(cell, relids)
 	{
 		Oid			relid = lfirst_oid(cell);
+		char		relkind = get_rel_relkind(relid);
 
-		if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+		if (relkind == RELKIND_PARTITIONED_TABLE)
 			parents[nparents++] = relid;
+		else if (relkind == RELKIND_FOREIGN_TABLE)
+			ReportLeaf(get_rel_name(relid));
 		else
 			leaves[nleaves++].relid = relid;
 	}
@@ -881,6 +900,23 @@ ListLeaves(BloomUnique *unique)
 }
 
 /*
+ * Have a list of the partitions that is good.  A message that comes while it is made
+ * is counted, so that an error cannot leave an old list behind.
+ */
+static void
+KnowLeaves(BloomUnique *unique)
+{
+	while (!unique->knows_leaves)
+	{
+		uint64		before = nmessages;
+
+		CHECK_FOR_INTERRUPTS();
+		ListLeaves(unique);
+		unique->knows_leaves = before == nmessages;
+	}
+}
+
+/*
  * BloomUniqueFindLeaves
  *		Know all partitions, with their indexes.
  *
@@ -892,12 +928,7 @@ BloomUniqueFindLeaves(BloomUnique *unique)
 	AcceptInvalidationMessages();
 	for (bool complete = false; !complete;)
 	{
-		if (!unique->knows_leaves)
-		{
-			/* a message that comes from here on makes it false again */
-			unique->knows_leaves = true;
-			ListLeaves(unique);
-		}
+		KnowLeaves(unique);
 		complete = true;
 		for (int i = 0; i < unique->nleaves && complete; i++)
 		{

@@ -32,6 +32,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "set/compat.h"
 #include "unique/unique.h"
 
 /* A mutant, for the test that must catch it */
@@ -52,6 +53,7 @@ typedef struct Statement
 	uint64		number;
 	SubTransactionId subid;
 	BloomUniqueTag tag;
+	bool		may_update;		/* rows, which can move */
 	bool		has_ended;		/* without its trigger AFTER */
 	MemoryContext context;		/* of all this */
 	MemoryContext batch;		/* of the keys */
@@ -194,7 +196,7 @@ NoteEnd(void *arg)
 
 /* Open a statement of the query whose memory this is. */
 static void
-OpenStatement(const BloomUnique *unique, MemoryContext query)
+OpenStatement(const BloomUnique *unique, MemoryContext query, bool may_update)
 {
 	static bool is_registered = false;
 	MemoryContext context;
@@ -222,6 +224,7 @@ OpenStatement(const BloomUnique *unique, MemoryContext query)
 	statement->number = ++nstatements;
 	statement->subid = GetCurrentSubTransactionId();
 	statement->tag = unique->tag;
+	statement->may_update = may_update;
 	statements = statement;
 
 	end = MemoryContextAllocZero(query, sizeof(StatementEnd));
@@ -309,6 +312,24 @@ BloomUniqueForgetStatements(Oid root)
  *							DROPPING ROWS
  * ----------------------------------------------------------------
  */
+
+/*
+ * Is a row that comes to a partition one that moves, for all that is known?  To drop
+ * it would be to lose the row that it was.
+ *
+ * Of INSERT ... ON CONFLICT DO UPDATE and MERGE, which can do both, and of what is
+ * written directly to a partition that has partitions, it is not known.
+ */
+static bool
+MayMove(const BloomUnique *unique, Relation rel)
+{
+	const Statement *statement = FindStatement(unique);
+
+	if (statement != NULL && !statement->has_ended)
+		return statement->may_update;
+	return rel->rd_rel->relispartition &&
+		BloomParentOf(RelationGetRelid(rel)) != unique->tag.root;
+}
 
 /* Note that a row was let pass. */
 static void
@@ -421,7 +442,8 @@ bloom_unique(PG_FUNCTION_ARGS)
 		if (TRIGGER_FIRED_BY_TRUNCATE(event))
 			(void) BloomUniqueRefill(unique);
 		else if (TRIGGER_FIRED_BEFORE(event))
-			OpenStatement(unique, fcinfo->flinfo->fn_mcxt);
+			OpenStatement(unique, fcinfo->flinfo->fn_mcxt,
+						  TRIGGER_FIRED_BY_UPDATE(event));
 		else
 			CloseStatement(unique);
 		return PointerGetDatum(NULL);
@@ -438,6 +460,8 @@ bloom_unique(PG_FUNCTION_ARGS)
 		return PointerGetDatum(trigger->tg_trigtuple);
 	if (TRIGGER_FIRED_AFTER(event))
 		CheckRow(unique, key);
+	else if (MayMove(unique, trigger->tg_relation))
+		 /* it is checked when it has been written */ ;
 	else if (BloomUniqueMayInsert(unique, RelationGetRelid(trigger->tg_relation),
 								  key, &hash))
 		NotePassed(unique, hash);
