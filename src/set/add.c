@@ -177,6 +177,13 @@ ReadRanges(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 	return ranges;
 }
 
+/* A mutant, for the test that must catch it: who claims passes over what is seen */
+#ifdef BLOOM_UNIQUE_WITHOUT_WAIT
+#define WAITS_FOR_SEEN	false
+#else
+#define WAITS_FOR_SEEN	true
+#endif
+
 /* Another transaction that decides on one of these keys, or invalid */
 static TransactionId
 PendingOf(const StoredSetCall *call, const StoredSetKey *keys, uint64 nkeys)
@@ -184,7 +191,8 @@ PendingOf(const StoredSetCall *call, const StoredSetKey *keys, uint64 nkeys)
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		if (TransactionIdIsValid(keys[i].pending) &&
-			(call->claims || keys[i].answer == STORED_SET_UNKNOWN))
+			((call->claims && WAITS_FOR_SEEN) ||
+			 keys[i].answer == STORED_SET_UNKNOWN))
 			return keys[i].pending;
 	}
 	return InvalidTransactionId;

@@ -115,6 +115,22 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
 #endif
 
+/* One function for who owns an object came with PostgreSQL 16 */
+#if PG_VERSION_NUM >= 160000
+#include "catalog/pg_class_d.h"
+#define BloomIsOwnerOfTable(relid, role) \
+	object_ownercheck(RelationRelationId, relid, role)
+#else
+#define BloomIsOwnerOfTable(relid, role)	pg_class_ownercheck(relid, role)
+#endif
+
+/* A generated column can get another expression since PostgreSQL 17 */
+#if PG_VERSION_NUM >= 170000
+#define BloomSetsExpression(command)	((command)->subtype == AT_SetExpression)
+#else
+#define BloomSetsExpression(command)	(false)
+#endif
+
 /* PostgreSQL 14 tells an index whether its columns have changed */
 #if PG_VERSION_NUM < 140000
 #define index_insert(index, values, nulls, tid, rel, check, unchanged, info) \

@@ -19,6 +19,13 @@
 #define STORED_SET_PAUSE_READ		'r' /* before the picture is checked */
 #define STORED_SET_PAUSE_WRITE		'w' /* before anything is written */
 
+/* of src/unique */
+#define STORED_SET_PAUSE_CLAIMED	'c' /* before keys that were claimed are
+										 * looked up */
+#define STORED_SET_PAUSE_LIST		'l' /* after partitions were listed */
+#define STORED_SET_PAUSE_SNAPSHOT	's' /* after a snapshot was taken */
+#define STORED_SET_PAUSE_LEAF		'p' /* before a partition is opened */
+
 #ifdef STORED_SET_PAUSES
 #include "miscadmin.h"
 #include "storage/lock.h"
