@@ -325,8 +325,14 @@ class Writer(Session):
         if both != 2:
             return
         self.cursor.execute('SAVEPOINT operation')
-        self.run('UPDATE x SET id = %s - id WHERE id IN (%s, %s)', key + new, key, new)
-        self.count('exchanged', self.cursor.rowcount)
+        try:
+            self.run('UPDATE x SET id = %s - id WHERE id IN (%s, %s)', key + new, key, new)
+            self.count('exchanged', self.cursor.rowcount)
+        except errors.UniqueViolation as error:
+            # an index of the server does not wait for the end of the statement
+            self.cursor.execute('ROLLBACK TO operation')
+            if error.diag.constraint_name == 'x_id_unique':
+                self.complain('an exchange of', key, 'and', new, 'was refused')
 
     def update(self):
         self.run('UPDATE x SET v = v + 1 WHERE id = %s AND v > 0', self.key())
