@@ -340,14 +340,14 @@ bool
 StoredSetRemove(StoredSetCall *call, uint64 hash)
 {
 	StoredSetKey key = {.hash = hash};
+	uint8		before = STORED_SET_UNKNOWN;
 	TransactionId blocker;
 
 	call->rewrites = true;
 	StoredSetBeginWriting(&call->table);
-	/* records what was read, for SERIALIZABLE */
+	/* also records what was read, for SERIALIZABLE */
 	if (IsolationUsesXactSnapshot())
-		StoredSetTestBeforeAdd(&call->table, call->oldest, &hash, 1, &key.answer);
-	key.answer = STORED_SET_UNKNOWN;
+		StoredSetTestBeforeAdd(&call->table, call->oldest, &hash, 1, &before);
 	do
 	{
 		StoredSetRange range;
@@ -368,6 +368,11 @@ StoredSetRemove(StoredSetCall *call, uint64 hash)
 		if (TransactionIdIsValid(blocker))
 			StoredSetWaitFor(&call->table, blocker);
 	} while (TransactionIdIsValid(blocker));
+	if (before == STORED_SET_SEEN && key.answer != STORED_SET_SEEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("Another transaction has removed the key since this one took its snapshot.")));
 	return key.answer == STORED_SET_SEEN;
 }
 

@@ -40,9 +40,9 @@
  * XXX heap_inplace_update is there for catalogs, and the server promises it to
  * nobody else.  A version that is overwritten here is one that no other session
  * sees, so that it does not matter that the write is not undone by itself (see
- * "Overwriting" in set/set.h).  By GenericXLog, the interface for extensions, it
- * takes ten times as long, and its records fail wal_consistency_checking, which
- * does not know how to mask a heap page for them.
+ * "Overwriting" in src/set/README).  By GenericXLog, the interface for
+ * extensions, it takes ten times as long, and its records fail
+ * wal_consistency_checking, which does not know how to mask a heap page for them.
  */
 static inline void
 BloomOverwriteTuple(Relation rel, HeapTuple tuple)

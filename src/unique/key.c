@@ -72,6 +72,8 @@ typedef struct Known
 	BloomUnique *unique;		/* or NULL */
 } Known;
 
+PGFunction	BloomUniqueFunction = NULL;
+
 static HTAB *sites = NULL;
 static HTAB *known_keys = NULL;
 static uint64 nmessages = 0;	/* that have come */
@@ -111,7 +113,7 @@ BloomUniqueIsOurs(Oid function)
 	if (!is_ours)
 		return false;
 	fmgr_info(function, &flinfo);
-	return flinfo.fn_addr == bloom_unique;
+	return flinfo.fn_addr == BloomUniqueFunction;
 }
 
 /*
@@ -282,6 +284,8 @@ IsHypertable(Oid relid)
 	Oid			timescaledb = get_extension_oid("timescaledb", true);
 	Oid			catalog;
 	Oid			schema = get_namespace_oid("_timescaledb_catalog", true);
+	Oid			types[2] = {NAMEOID, NAMEOID};
+	Datum		names[2];
 	bool		is_hypertable;
 	bool		isnull;
 	bool		is_compressed = false;
@@ -294,17 +298,14 @@ IsHypertable(Oid relid)
 	if (!OidIsValid(catalog) ||
 		getExtensionOfObject(RelationRelationId, catalog) != timescaledb)
 		return false;
+	names[0] = DirectFunctionCall1(namein, CStringGetDatum(get_namespace_name(get_rel_namespace(relid))));
+	names[1] = DirectFunctionCall1(namein, CStringGetDatum(get_rel_name(relid)));
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (SPI_execute_with_args("SELECT compression_state OPERATOR(pg_catalog.<>) 0 OR compressed_hypertable_id IS NOT NULL"
 							  " FROM _timescaledb_catalog.hypertable"
 							  " WHERE schema_name OPERATOR(pg_catalog.=) $1 AND table_name OPERATOR(pg_catalog.=) $2",
-							  2, (Oid[]) {NAMEOID, NAMEOID},
-							  (Datum[]) {
-							  DirectFunctionCall1(namein, CStringGetDatum(get_namespace_name(get_rel_namespace(relid)))),
-							  DirectFunctionCall1(namein, CStringGetDatum(get_rel_name(relid)))
-							  },
-							  NULL, false, 1) != SPI_OK_SELECT)
+							  2, types, names, NULL, false, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not look for a hypertable");
 	is_hypertable = SPI_processed > 0;
 	if (is_hypertable)

@@ -69,6 +69,7 @@ GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
 	Relation	rel;
 	Oid			relid;
 
+	BloomUniqueFunction = bloom_unique;
 	BloomCheckNotNull(PG_ARGISNULL(0), "relation");
 	relid = PG_GETARG_OID(0);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
@@ -231,6 +232,7 @@ static const struct
 	const char *level;
 	const char *comment;
 }			made[BLOOM_UNIQUE_TRIGGERS] =
+
 {
 	[BLOOM_UNIQUE_KEYS] =
 	{
@@ -738,6 +740,7 @@ _bloom_unique_alter_table(PG_FUNCTION_ARGS)
 				 errmsg("_bloom_unique_alter_table must be called by an event trigger")));
 	if (event->parsetree == NULL || !IsA(event->parsetree, AlterTableStmt))
 		PG_RETURN_NULL();
+	BloomUniqueFunction = bloom_unique;
 	foreach(cell, ((AlterTableStmt *) event->parsetree)->cmds)
 	{
 		const AlterTableCmd *command = lfirst(cell);

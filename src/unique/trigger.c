@@ -204,8 +204,8 @@ OpenStatement(const BloomUnique *unique, MemoryContext query, bool may_update)
 	StatementEnd *end;
 
 	/*
-	 * Callbacks that were registered last are called first: ours before that of
-	 * postgres_fdw, which commits on other servers.
+	 * Callbacks that were registered last are called first: ours before that
+	 * of postgres_fdw, which commits on other servers.
 	 */
 	if (statements == NULL)
 	{
@@ -434,6 +434,7 @@ bloom_unique(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_unique must be called by a trigger that bloom_unique_create made")));
+	BloomUniqueFunction = bloom_unique;
 	event = trigger->tg_event;
 	unique = BloomUniqueOfTrigger(trigger, &columns);
 	if (TRIGGER_FIRED_FOR_STATEMENT(event))

@@ -55,9 +55,10 @@ typedef struct BloomUniqueLeaf
 	bool		is_valid;		/* nothing has changed since we looked */
 	Oid			filenode;
 	Oid			index;
-	bool		is_in_order;	/* an index tuple has the key's columns, as they
-								 * are, in ascending order */
-	int			columns[INDEX_MAX_KEYS];	/* of the key, by those of the index */
+	bool		is_in_order;	/* an index tuple has the key's columns, as
+								 * they are, in ascending order */
+	int			columns[INDEX_MAX_KEYS];	/* of the key, by those of the
+											 * index */
 	RegProcedure equals[INDEX_MAX_KEYS];
 	Oid			collations[INDEX_MAX_KEYS];
 } BloomUniqueLeaf;
@@ -109,6 +110,9 @@ typedef struct BloomUniqueTriggers
 	AttrNumber	columns[INDEX_MAX_KEYS];
 } BloomUniqueTriggers;
 
+/* bloom_unique, which is above the files that need it: who is called by SQL sets it */
+extern PGFunction BloomUniqueFunction;
+
 /* unique/key.c */
 extern bool BloomUniqueIsOurs(Oid function);
 extern bool BloomUniqueFindSeed(Oid root, const AttrNumber *columns,
@@ -147,7 +151,7 @@ extern uint64 BloomUniqueRefill(BloomUnique *unique);
 extern void BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel);
 
 /* unique/trigger.c */
-extern Datum bloom_unique(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum bloom_unique(PG_FUNCTION_ARGS);
 extern void BloomUniqueForgetStatements(Oid root);
 
 #endif							/* BLOOM_UNIQUE_H */
