@@ -167,4 +167,34 @@ foreach my $client (@clients)
 	}
 }
 
+# An option that there is not is an error of the compiler; the tests of the others
+# have it.
+foreach my $case (
+	[ 'Go', 'go version', 'unknown.go', qr/unknown field '?FpProb'?/, <<'PROGRAM', 'go run unknown.go' ],
+package main
+
+import bloomtype "MODULE"
+
+func main() { bloomtype.NewBuilder(bloomtype.Options{Capacity: 1000, FpProb: 0.001}) }
+PROGRAM
+	[ 'Java', 'javac -version', 'Unknown.java', qr/cannot find symbol.*fpProb/s, <<'PROGRAM', "javac -cp $folder/java Unknown.java" ])
+class Unknown {
+    bloomtype.BloomFilter filter = bloomtype.BloomFilter.builder(1000).fpProb(0.001).build();
+}
+PROGRAM
+{
+	my ($name, $probe, $file, $error, $program, $command) = @$case;
+	my ($module) = slurp_file('clients/go/go.mod') =~ /^module (\S+)/m;
+
+  SKIP:
+	{
+		skip "$name: no tool-chain here", 1 if system("($probe) >/dev/null 2>&1") != 0;
+		mkdir "$folder/unknown";
+		append_to_file("$folder/unknown/$file", $program =~ s/MODULE/$module/r);
+		append_to_file("$folder/unknown/go.mod", "module unknown\n\nrequire $module v0.0.0\nreplace $module => $top/clients/go\n") if $name eq 'Go';
+		my $out = `cd $folder/unknown && GOCACHE=$folder/go GOTOOLCHAIN=local $command 2>&1`;
+		ok($? != 0 && $out =~ $error, "$name: an unknown option") or diag($out);
+	}
+}
+
 done_testing();
