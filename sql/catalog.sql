@@ -134,7 +134,9 @@ WITH internal AS (
 	UNION
 	-- in a column's default, in the table of a set
 	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
-	WHERE proname = '_bloom_set_room'
+	WHERE proname = '_bloom_set_params'
+	UNION
+	SELECT evtfoid FROM pg_event_trigger
 )
 SELECT p.oid::regprocedure AS misnamed
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid

@@ -12,7 +12,8 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_server start_small_server use_library answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions);
+our @EXPORT = qw(start_server start_small_server use_library answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
+	make_gate paused);
 
 my $node;
 my $gates = 0;
@@ -160,6 +161,49 @@ sub in_sessions
 {
 	my ($n, $sql) = @_;
 	return end_sessions(start_sessions(("\\set ON_ERROR_STOP 1\n$sql") x $n));
+}
+
+# make_gate DATABASE: what paused needs there.
+sub make_gate
+{
+	my ($database) = @_;
+
+	$node->safe_psql($database, q{
+		-- the gate, and whether a session stands before it
+		CREATE TABLE open (name text);
+		CREATE PROCEDURE shut(name text) LANGUAGE plpgsql AS $$
+		BEGIN
+			PERFORM pg_advisory_lock(2026);
+			COMMIT;
+			WHILE NOT EXISTS (SELECT FROM public.open WHERE open.name = shut.name) LOOP
+				PERFORM pg_sleep(0.01);
+				COMMIT;
+			END LOOP;
+			PERFORM pg_advisory_unlock(2026);
+		END
+		$$});
+	return;
+}
+
+# paused DATABASE, PAUSE, CALL, MEANWHILE: what a call says that stops at a pause, while
+# something is done: SQL, or a Perl function.  The pause is at a letter of set/pause.h.
+sub paused
+{
+	my ($database, $pause, $call, $meanwhile) = @_;
+	my $gate = 'gate ' . ++$gates;
+	my $waits = "SELECT count(*) = %d FROM pg_locks WHERE locktype = 'advisory' AND objid = 2026 AND objsubid = 1 AND %s granted"
+	  . ' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())';
+	my ($shut) = start_sessions_in($database, "CALL shut('$gate')");
+	my $call_session;
+
+	$node->poll_query_until($database, sprintf($waits, 1, '')) or die 'the gate is not shut';
+	($call_session) = start_sessions_in($database, "SET application_name = '$pause';\n$call");
+	$node->poll_query_until($database, sprintf($waits, 1, 'NOT')) or die 'nobody waits';
+	# the name of a test has letters, too
+	ref $meanwhile ? $meanwhile->() : $node->safe_psql($database, "SET application_name = '';\n$meanwhile");
+	$node->safe_psql($database, "INSERT INTO open VALUES ('$gate')");
+	my $errors = end_sessions($shut, $call_session);
+	return $call_session->{out} . ($errors =~ s/^.*?(ERROR: [^\n]*).*$/$1/sr);
 }
 
 1;

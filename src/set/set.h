@@ -139,8 +139,10 @@ typedef struct StoredSetLoad
 	MemoryContext scratch;
 } StoredSetLoad;
 
+extern int64 StoredSetCheckKeep(Datum value);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
-							   const char *name, bool unlogged, Oid function);
+							   const char *name, bool unlogged, Oid function,
+							   const char *comment);
 
 extern void StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write,
 						  bool check_privileges);

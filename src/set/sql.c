@@ -100,11 +100,14 @@ GetCallSite(FunctionCallInfo fcinfo, bool is_array)
  * ----------------------------------------------------------------
  */
 
-/* How long to keep a key, in microseconds. */
-static int64
-GetKeepArg(FunctionCallInfo fcinfo, int argno)
+/*
+ * StoredSetCheckKeep
+ *		How long to keep a key, in microseconds, by an interval.
+ */
+int64
+StoredSetCheckKeep(Datum value)
 {
-	const Interval *span = PG_GETARG_INTERVAL_P(argno);
+	const Interval *span = DatumGetIntervalP(value);
 	double		days = span->day + (double) span->month * DAYS_PER_MONTH;
 	double		microseconds = span->time + days * USECS_PER_DAY;
 
@@ -113,7 +116,7 @@ GetKeepArg(FunctionCallInfo fcinfo, int argno)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("keep %s is out of range",
 						DatumGetCString(DirectFunctionCall1(interval_out,
-															PG_GETARG_DATUM(argno)))),
+															value))),
 				 errdetail("keep must be between %d microseconds and 365000 days.",
 						   STORED_SET_SLICES)));
 	return (int64) microseconds;
@@ -141,7 +144,7 @@ GetParams(FunctionCallInfo fcinfo)
 	BloomCheckNotNull(PG_ARGISNULL(3), "unlogged");
 	BloomCheckNotNull(PG_ARGISNULL(5), "if_not_exists");
 	if (!PG_ARGISNULL(2))
-		params.keep = GetKeepArg(fcinfo, 2);
+		params.keep = StoredSetCheckKeep(PG_GETARG_DATUM(2));
 	if (!PG_ARGISNULL(4))
 		params.seed = PG_GETARG_INT64(4);
 	else if (!pg_strong_random(&params.seed, sizeof(params.seed)))
@@ -226,7 +229,7 @@ CommentIndex(Oid relid)
  */
 Oid
 StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
-				   bool unlogged, Oid function)
+				   bool unlogged, Oid function, const char *comment)
 {
 	const char *ours = quote_identifier(get_namespace_name(get_func_namespace(function)));
 	const char *table = quote_qualified_identifier(get_namespace_name(schema),
@@ -255,10 +258,7 @@ StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
 	relid = get_relname_relid(name, schema);
 	if (!OidIsValid(relid))
 		elog(ERROR, "the table of a Bloom set is gone");
-	CreateComments(relid, RelationRelationId, 0,
-				   psprintf("Bloom set of %s keys%s: see bloom_set_add, bloom_set_contains, bloom_set_info",
-							BloomKeyTypeName(&set->key_type),
-							set->params.keep == 0 ? "" : ", which forgets"));
+	CreateComments(relid, RelationRelationId, 0, comment);
 	CommentIndex(relid);
 	return relid;
 }
@@ -284,7 +284,10 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	if (!OidIsValid(relid))
 		PG_RETURN_OID(StoredSetMakeTable(&set, schema, table->relname,
 										 PG_GETARG_BOOL(3),
-										 fcinfo->flinfo->fn_oid));
+										 fcinfo->flinfo->fn_oid,
+										 psprintf("Bloom set of %s keys%s: see bloom_set_add, bloom_set_contains, bloom_set_info",
+												  BloomKeyTypeName(&set.key_type),
+												  set.params.keep == 0 ? "" : ", which forgets")));
 	if (!PG_GETARG_BOOL(5))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),

@@ -18,6 +18,8 @@ HOST, PORT = os.environ['PGHOST'], os.environ.get('PGPORT', '5432')
 USER, DATABASE = os.environ.get('PGUSER', 'postgres'), os.environ.get('PGDATABASE', 'postgres')
 CONNECT = f'host={HOST} port={PORT} user={USER} dbname={DATABASE}'
 URL = 'https://example.org/1'
+# of README.md
+RECEIVE = "INSERT INTO activity SELECT %(id)s, %(body)s WHERE bloom_set_add('received', %(id)s)"
 number = failures = 0
 
 
@@ -60,6 +62,8 @@ def psycopg_3():
               ['42804', '42804'], 'psycopg 3: a list is no bigint')
         check(one('SELECT bloom_contains_any(urls, %s) FROM visited', [URL, 'x']), True,
               'psycopg 3: a list of texts, without a cast')
+        message = {'id': 'psycopg 3', 'body': 'x'}
+        check([con.execute(RECEIVE, message).rowcount for _ in (1, 2)], [1, 0], 'psycopg 3: stored if new')
 
 
 def psycopg_2():
@@ -78,6 +82,11 @@ def psycopg_2():
     check(one('SELECT bloom_contains_any(ids, %s::bigint[]) FROM visited', [2000, 3]), True, 'psycopg 2: list')
     data = one('SELECT urls::bytea FROM visited')
     check(one('SELECT %s::bytea::bloom @> %s', psycopg2.Binary(bytes(data)), URL), True, 'psycopg 2: bytes')
+    counts = []
+    for _ in (1, 2):
+        cur.execute(RECEIVE, {'id': 'psycopg 2', 'body': 'x'})
+        counts.append(cur.rowcount)
+    check(counts, [1, 0], 'psycopg 2: stored if new')
     con.close()
 
 
@@ -92,6 +101,9 @@ def asyncpg_():
               'asyncpg: list')
         data = await con.fetchval('SELECT urls::bytea FROM visited')
         check(await con.fetchval('SELECT $1::bytea::bloom @> $2', data, URL), True, 'asyncpg: bytes')
+        receive = "INSERT INTO activity SELECT $1, $2 WHERE bloom_set_add('received', $1)"
+        check([await con.execute(receive, 'asyncpg', 'x') for _ in (1, 2)], ['INSERT 0 1', 'INSERT 0 0'],
+              'asyncpg: stored if new')
         await con.close()
 
     asyncio.run(run())

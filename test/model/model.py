@@ -139,6 +139,11 @@ SAME_BYTES = ['{f}::text::bloom', '{f}::bytea::bloom', '{f}::bytea::bloom::text:
 # Functions that no operation calls by name, and why that is enough.
 NOT_CALLED = {
     'bloom_set_dedup': 'a trigger function, which only triggers call',
+    'bloom_unique': 'a trigger function, which only triggers call',
+    'bloom_unique_create': 'unique keys have random programs of their own',
+    'bloom_unique_drop': 'unique keys have random programs of their own',
+    'bloom_unique_rebuild': 'unique keys have random programs of their own',
+    'bloom_unique_validate': 'unique keys have random programs of their own',
 }
 
 NUMBERS = ['bigint', 'numeric', 'double precision']

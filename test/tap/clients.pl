@@ -77,6 +77,9 @@ my %filters = (
 	'seed.bloom' => 'bloom_agg(url, bloom_empty(20000, 0.0003, -5000000000))',
 );
 write_bytes($_, $node->safe_psql('postgres', "SELECT encode(($filters{$_})::bytea, 'hex') FROM url")) for sort keys %filters;
+# that of a stored set, with its seed
+$node->safe_psql('postgres', q{SELECT bloom_set_create('known', 'text', seed => 8315047209334711045); SELECT bloom_set_load('known', 'SELECT url FROM url')});
+write_bytes('set.bloom', $node->safe_psql('postgres', "SELECT encode(bloom_set_filter('known', 24902, 0.001)::bytea, 'hex')"));
 
 # Of one shape: of no key, of some, in keys and in bits form, of a capacity
 # nearby, with and without a key type; and the filter without a shape.
