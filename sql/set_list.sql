@@ -34,6 +34,16 @@ DROP ROLE regress_bloom_reader;
 SELECT bloom_set_add_all('regress_bloom_apart.payments', '{1,2,3}'::bigint[]);
 SELECT s.set, i.keys, i.bytes = s.bytes AS same_bytes FROM bloom_sets() AS s, bloom_set_info(s.set) AS i ORDER BY i.keys;
 
+-- The set behind unique keys says whose they are.
+CREATE TABLE event (day date, id bigint) PARTITION BY RANGE (day);
+CREATE TABLE event_1 PARTITION OF event DEFAULT;
+CREATE INDEX ON event (id);
+SELECT bloom_unique_create('event', 'id') IS NOT NULL AS made;
+SELECT set, key_type, comment, problem FROM bloom_sets() WHERE set::text LIKE 'event%';
+SELECT bloom_unique_drop('event', 'id');
+DROP TABLE event;
+SELECT set FROM bloom_sets() WHERE set::text LIKE 'event%';
+
 -- A set whose columns were changed: the error says how to get its keys back.
 ALTER TABLE regress_bloom_apart.payments ADD COLUMN note text;
 SELECT bloom_set_contains('regress_bloom_apart.payments', 1);
