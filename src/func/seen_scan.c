@@ -90,6 +90,7 @@ typedef struct SeenScan
 	/* NULL for the exact form */
 	ExprState  *capacity;
 	ExprState  *fp_prob;
+	uint64		expected;		/* distinct keys, as the planner estimates */
 
 	BloomSeenTable table;
 	BloomSeenTables tables;		/* what those of all rescans share */
@@ -162,8 +163,18 @@ CallOf(const WindowAggPath *path, const WindowFuncLists *lists)
 
 static const CustomPathMethods path_methods;
 
+/* How many distinct keys the table of the exact form is likely to get */
+static double
+EstimateKeys(PlannerInfo *root, WindowFunc *call, double rows)
+{
+	if (list_length(call->args) > 1)
+		return 0;
+	return Min(estimate_num_groups(root, list_make1(linitial(call->args)), rows,
+								   NULL, NULL), BLOOM_MAX_EXACT_KEYS);
+}
+
 static Path *
-MakePath(const WindowAggPath *window, WindowFunc *call)
+MakePath(PlannerInfo *root, const WindowAggPath *window, WindowFunc *call)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -172,7 +183,8 @@ MakePath(const WindowAggPath *window, WindowFunc *call)
 	path->path.pathtype = T_CustomScan;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(window->subpath);
-	path->custom_private = list_make1(call);
+	path->custom_private = list_make2(call,
+									  makeInteger((int) EstimateKeys(root, call, window->subpath->rows)));
 	path->methods = &path_methods;
 	return (Path *) path;
 }
@@ -205,7 +217,8 @@ IsWatched(const RelOptInfo *input_rel)
  * The path itself is not changed: others may share it.
  */
 static Path *
-Replace(const RelOptInfo *rel, Path *path, const WindowFuncLists *lists)
+Replace(PlannerInfo *root, const RelOptInfo *rel, Path *path,
+		const WindowFuncLists *lists)
 {
 	if (path->parent != rel)
 		return path;
@@ -215,16 +228,16 @@ Replace(const RelOptInfo *rel, Path *path, const WindowFuncLists *lists)
 		WindowFunc *call;
 
 		*copy = *(WindowAggPath *) path;
-		copy->subpath = Replace(rel, copy->subpath, lists);
+		copy->subpath = Replace(root, rel, copy->subpath, lists);
 		call = CallOf(copy, lists);
-		return call != NULL ? MakePath(copy, call) : &copy->path;
+		return call != NULL ? MakePath(root, copy, call) : &copy->path;
 	}
 	if (IsA(path, SortPath))
 	{
 		SortPath   *copy = makeNode(SortPath);
 
 		*copy = *(SortPath *) path;
-		copy->subpath = Replace(rel, copy->subpath, lists);
+		copy->subpath = Replace(root, rel, copy->subpath, lists);
 		return &copy->path;
 	}
 	if (IsA(path, IncrementalSortPath))
@@ -232,7 +245,7 @@ Replace(const RelOptInfo *rel, Path *path, const WindowFuncLists *lists)
 		IncrementalSortPath *copy = makeNode(IncrementalSortPath);
 
 		*copy = *(IncrementalSortPath *) path;
-		copy->spath.subpath = Replace(rel, copy->spath.subpath, lists);
+		copy->spath.subpath = Replace(root, rel, copy->spath.subpath, lists);
 		return &copy->spath.path;
 	}
 	return path;
@@ -252,7 +265,7 @@ ReplacePaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 	lists = find_window_functions((Node *) root->processed_tlist,
 								  list_length(root->parse->windowClause));
 	foreach(lc, output_rel->pathlist)
-		lfirst(lc) = Replace(output_rel, lfirst(lc), lists);
+		lfirst(lc) = Replace(root, output_rel, lfirst(lc), lists);
 }
 
 static const CustomScanMethods scan_methods;
@@ -303,7 +316,8 @@ MakePlan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 											  copyObject(lfirst(lc)));
 	}
 	scan->custom_exprs = copyObject(call->args);
-	scan->custom_private = list_make2_oid(call->winfnoid, call->inputcollid);
+	scan->custom_private = list_make2(list_make2_oid(call->winfnoid, call->inputcollid),
+									  lsecond(path->custom_private));
 	scan->methods = &scan_methods;
 	return &scan->scan.plan;
 }
@@ -335,14 +349,15 @@ BeginTable(SeenScan *scan)
 		scan->hasher.one_type = true;
 	}
 	if (scan->capacity == NULL)
-		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, NULL);
+		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, NULL,
+					  scan->expected);
 	else
 	{
 		float8		capacity = GetParameter(scan, scan->capacity, "capacity");
 		float8		fp_prob = GetParameter(scan, scan->fp_prob, "fp_prob");
 		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, &shape);
+		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, &shape, 0);
 	}
 }
 
@@ -492,15 +507,17 @@ BeginScan(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List	   *args = plan->custom_exprs;
 	Expr	   *key = linitial(args);
+	List	   *oids = linitial(plan->custom_private);
 
-	CheckExecute(linitial_oid(plan->custom_private));
+	CheckExecute(linitial_oid(oids));
 	outerPlanState(css) = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 
 	scan->flag = ExecGetResultType(outerPlanState(css))->natts;
 	scan->needs_copies = !AllByValue(ExecGetResultType(outerPlanState(css)));
 	scan->key = ExecInitExpr(key, &css->ss.ps);
 	scan->key_type = exprType((Node *) key);
-	scan->collation = lsecond_oid(plan->custom_private);
+	scan->collation = lsecond_oid(oids);
+	scan->expected = (uint64) intVal(lsecond(plan->custom_private));
 	if (list_length(args) == 3)
 	{
 		scan->capacity = ExecInitExpr(lsecond(args), &css->ss.ps);

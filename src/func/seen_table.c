@@ -51,6 +51,16 @@
 
 #define FIRST_BLOCKS			2
 
+/*
+ * With so many keys, a table of the exact form grows at once to half of what is
+ * expected.  Until then, it costs little to grow in steps, and a query that ends
+ * early has made no large table.
+ */
+#define ENOUGH_KEYS				16384
+
+/* ... but to no more than so many times its size: an estimate may be wrong. */
+#define MOST_GROWTH				16
+
 /* How many hashes may n blocks hold?  Three quarters. */
 #define Room(nblocks)			((nblocks) * (BLOOM_BLOCK_WORDS * 3 / 4))
 
@@ -88,12 +98,24 @@ ParamsFor(BloomSeenTables *call, double fp_prob)
 	return call->params;
 }
 
-/* Change to a table of twice the size, or to a filter. */
+/* The blocks of the next table, for more keys */
+static uint64
+NextBlocks(const BloomSeenTable *table)
+{
+	uint64		nblocks = table->nblocks * 2;
+
+	if (table->nkeys >= ENOUGH_KEYS)
+		nblocks = Max(nblocks, Min(table->expected / 2 / Room(1),
+								   table->nblocks * MOST_GROWTH));
+	return Min(nblocks, MAX_BLOCKS);
+}
+
+/* Change to a larger table, or to a filter. */
 static void
 Rebuild(BloomSeenTable *table, bool is_filter)
 {
 	BloomSeenTable other = *table;
-	uint64		nblocks = Min(table->nblocks * 2, MAX_BLOCKS);
+	uint64		nblocks = NextBlocks(table);
 
 	other.is_filter = is_filter;
 	if (is_filter)
@@ -178,15 +200,16 @@ NextTableSecret(void)
 /*
  * BloomSeenInit
  *		Begin with no keys: for a filter of this shape or, if that is NULL, in
- *		the exact form.
+ *		the exact form, for about as many keys as are expected.
  */
 void
 BloomSeenInit(BloomSeenTable *table, BloomSeenTables *call, MemoryContext context,
-			  const BloomShape *shape)
+			  const BloomShape *shape, uint64 expected)
 {
 	memset(table, 0, sizeof(BloomSeenTable));
 	table->context = context;
 	table->call = call;
+	table->expected = expected;
 	if (shape != NULL)
 		table->shape = *shape;
 	else

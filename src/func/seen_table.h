@@ -35,6 +35,7 @@ typedef struct BloomSeenTable
 	BloomSeenTables *call;
 	uint64		nkeys;			/* distinct ones */
 	uint64		limit;			/* of nkeys: then call BloomSeenMakeRoom */
+	uint64		expected;		/* distinct keys, by an estimate, or zero */
 
 	uint64		seed;			/* to hash the keys with */
 
@@ -52,7 +53,8 @@ typedef struct BloomSeenTable
 } BloomSeenTable;
 
 extern void BloomSeenInit(BloomSeenTable *table, BloomSeenTables *call,
-						  MemoryContext context, const BloomShape *shape);
+						  MemoryContext context, const BloomShape *shape,
+						  uint64 expected);
 extern void BloomSeenMakeRoom(BloomSeenTable *table);
 
 /*
