@@ -141,10 +141,13 @@ foreach my $form ('error', 'nothing')
 {
 	my $refused = $form eq 'error' ? 'duplicate key' : '';
 
+	# a repeat that is dropped need not be claimed
+	my @pauses = $form eq 'error' ? ('c', 'l', 's', 'p') : ('l', 's', 'p');
+
 	# rows that move are looked for where they were, or where they are: without the trigger,
 	# since that would wait
 	my $move = 'SET session_replication_role = replica; UPDATE t SET p = 3 WHERE id = 1';
-	foreach my $pause ('c', 'l', 's', 'p')
+	foreach my $pause (@pauses)
 	{
 		check("$form: a row moves to a new partition at pause $pause", $pause eq 'l' && $form eq 'error' ? 'LIST_CHECK' : '', "$refused | 1:3 2:2",
 			sub {
@@ -172,12 +175,6 @@ foreach my $form ('error', 'nothing')
 				return said(paused($database, $pause, 'INSERT INTO t VALUES (1, 2)', 'TRUNCATE t1'));
 			});
 	}
-	check("$form: the row is deleted before it is looked for", '', ' | 1:2 2:2',
-		sub {
-			my ($database) = @_;
-			make($database, $form);
-			return said(paused($database, 'c', 'INSERT INTO t VALUES (1, 2)', 'DELETE FROM t WHERE id = 1'));
-		});
 	# whoever comes while a key is looked for waits
 	check("$form: another inserts the key at pause c", '', "$refused | 1:1 2:2 5:2",
 		sub {
@@ -193,6 +190,12 @@ foreach my $form ('error', 'nothing')
 			return $first . said(end_sessions($second));
 		});
 }
+check('the row is deleted before it is looked for', '', ' | 1:2 2:2',
+	sub {
+		my ($database) = @_;
+		make($database, 'error');
+		return said(paused($database, 'c', 'INSERT INTO t VALUES (1, 2)', 'DELETE FROM t WHERE id = 1'));
+	});
 check('a partition with the key is attached at pause c of the insert', '', 'duplicate key | 1:1 2:2 5:2',
 	sub {
 		my ($database) = @_;
