@@ -182,7 +182,16 @@ sub start_sessions_at
 sub end_sessions
 {
 	my @sessions = @_;
+	my @running = @sessions;
 
+	# read all of them: one that has many errors to tell stops while nobody reads, and
+	# another can wait for its transaction
+	while (@running)
+	{
+		$_->{run}->pump_nb foreach @running;
+		@running = grep { $_->{run}->pumpable } @running;
+		select undef, undef, undef, 0.01;
+	}
 	$_->{run}->finish foreach @sessions;
 	return join '', map { $_->{errors} } @sessions;
 }
