@@ -38,6 +38,8 @@ $old->safe_psql('postgres', q{
 	INSERT INTO event SELECT i, 1 + i % 2 FROM generate_series(1, 1000) AS i;
 	SELECT bloom_unique_create('event', 'id');
 	INSERT INTO event SELECT i, 1 + i % 2 FROM generate_series(1001, 1100) AS i;
+	-- which is ALTER TABLE there
+	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row;
 	CREATE VIEW uses AS SELECT name, f @> 5 AS there FROM filters WHERE name IN ('keys', 'bits')});
 my $questions = q{
 	SELECT name, md5(f::bytea), bloom_info(f)::text FROM filters ORDER BY name;
