@@ -644,7 +644,8 @@ CostOfCall(SupportRequestCost *request)
 
 /*
  * _bloom_contains_support
- *		The same for the functions behind the operators, and what they cost.
+ *		How many rows pass the functions behind the operators, and what a
+ *		call costs.
  */
 PG_FUNCTION_INFO_V1(_bloom_contains_support);
 Datum

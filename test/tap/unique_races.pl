@@ -14,15 +14,15 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @flags = ('-DSTORED_SET_PAUSES', '-DBLOOM_UNIQUE_BATCH=2');
 my @mutants = ('CLAIM', 'WAIT', 'LOOK', 'LIST_CHECK', 'REWRITE_CHECK', 'SUBXACTS');
-my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\n", @flags);
+my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\n",
+	'-DSTORED_SET_PAUSES', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
 
 foreach my $mutant (@mutants)
 {
 	$node->safe_psql('postgres', "CREATE DATABASE \L$mutant");
-	use_library($mutant, lc $mutant, '-DUSE_ASSERT_CHECKING', @flags, "-DBLOOM_UNIQUE_WITHOUT_$mutant");
+	use_mutant($mutant, lc $mutant, "-DBLOOM_UNIQUE_WITHOUT_$mutant", 'src/unique/*.c', 'src/set/add.c');
 }
 make_gate($_) foreach 'postgres', map { lc } @mutants;
 
