@@ -15,6 +15,10 @@
  * (func/seen.c).  Rows, order and cost are those of the path that goes, so
  * that no other choice of the planner depends on the node.
  *
+ * If the window has no order, and its input has partial paths, it adds a partial
+ * path.  The planner then puts conditions such as "NOT seen", and partial
+ * aggregates, below Gather, too.
+ *
  * What it relies on in the server, and tests show on 13, 15, 17, 18 and 19
  * ------------------------------------------------------------------------
  *
@@ -37,7 +41,9 @@
  * - A scan below a node that wants its exact columns returns no slot of a
  *	 relation with missing or dropped columns as it is (tlist_matches_tupdesc).
  *	 So a copy of it can have the result type's descriptor.
- * - WindowFuncs are parallel restricted: the node is never below Gather.
+ * - WindowFuncs are parallel restricted, so that the serial paths are marked as
+ *	 unfit for workers.  A path for windows without an order, which we add, is not:
+ *	 each process adds the keys of its rows to a shared table (func/seen_shared.c).
  * - A path without CUSTOMPATH_SUPPORT_BACKWARD_SCAN is materialized for a
  *	 cursor that goes back.
  *

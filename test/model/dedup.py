@@ -381,7 +381,7 @@ class Test:
         connection.close()
         self.connection = psycopg2.connect(dbname=database)
         self.cursor = self.connection.cursor()
-        self.cursor.execute("SET client_min_messages = error; SET jit = off; SET statement_timeout = '60s'")
+        self.cursor.execute("SET client_min_messages = error; SET jit = off; SET statement_timeout = '600s'")
         self.cursor.execute(SCHEMA)
         self.cursor.execute("SELECT name FROM pg_settings")
         self.known = {name for name, in self.cursor.fetchall()}
