@@ -558,7 +558,7 @@ AddToFilter(BloomSeenView *view, uint64 hash)
 {
 	const BloomBlockedParams *params = &view->shared->params;
 	uint64	   *block = view->blocks +
-		BloomMulHigh(hash, view->nblocks) * BLOOM_BLOCK_WORDS;
+	BloomMulHigh(hash, view->nblocks) * BLOOM_BLOCK_WORDS;
 	pg_atomic_uint64 *lock = AtomicWord(block + LOCK_WORD);
 	uint64		missing;
 	int			nspins = 0;
@@ -611,7 +611,7 @@ BloomSeenAddBatch(BloomSeenView *view, const uint64 *hashes, int n, bool *seen)
 	for (int i = 0; i < n; i++)
 	{
 		bool		is_new = hashes[i] != 0 &&
-			(is_filter ? AddToFilter(view, hashes[i]) : AddHash(view, hashes[i]));
+		(is_filter ? AddToFilter(view, hashes[i]) : AddHash(view, hashes[i]));
 
 		seen[i] = hashes[i] != 0 && !is_new;
 		nnew += is_new;

@@ -115,6 +115,12 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
 #endif
 
+/* A primary key that is deferrable may be left out since PostgreSQL 18 */
+#if PG_VERSION_NUM < 180000
+#define RelationGetPrimaryKeyIndex(rel, deferrable_ok) \
+	RelationGetPrimaryKeyIndex(rel)
+#endif
+
 /* One function for who owns an object came with PostgreSQL 16 */
 #if PG_VERSION_NUM >= 160000
 #include "catalog/pg_class_d.h"

@@ -20,6 +20,7 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_depend.h"

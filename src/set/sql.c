@@ -215,7 +215,7 @@ static void
 CommentIndex(Oid relid)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
-	Oid			index = RelationGetPrimaryKeyIndex(rel);
+	Oid			index = RelationGetPrimaryKeyIndex(rel, false);
 
 	CreateComments(index, RelationRelationId, 0,
 				   "Primary key of a Bloom set");

@@ -136,7 +136,7 @@ extern bool BloomUniqueIsOld(BloomUnique *unique, const Datum *key);
 /* unique/claim.c */
 extern uint64 BloomUniqueHash(BloomUnique *unique, const Datum *key);
 extern void BloomUniqueReport(const BloomUnique *unique, const Datum *key,
-							  bool is_there) pg_attribute_noreturn();
+							  bool is_there);
 extern void BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys);
 extern bool BloomUniqueMayInsert(BloomUnique *unique, Oid partition,
 								 Datum *key, uint64 *hash);
