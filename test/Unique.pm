@@ -27,12 +27,13 @@ use constant TABLES => q{
 	CREATE INDEX ON t (id);
 };
 
-# start_unique_server NAME, SETTINGS: one that has the extension.
+# start_unique_server NAME, SETTINGS: one that has the extension, and can have collations
+# of ICU.
 sub start_unique_server
 {
 	my ($name, $settings) = @_;
 
-	$node = start_server($name, "client_min_messages = error\n$settings");
+	$node = start_server($name, "client_min_messages = error\n$settings", extra => [ '--encoding=UTF8', '--locale=C' ]);
 	return $node;
 }
 

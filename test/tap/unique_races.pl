@@ -222,7 +222,8 @@ check('a block that is rolled back takes no claims of others with it', 'SUBXACTS
 			SET application_name = '';
 			CREATE FUNCTION in_vain() RETURNS trigger LANGUAGE plpgsql AS $$
 			BEGIN
-				INSERT INTO t2 VALUES (NEW.id + 100, 2);
+				-- a batch and one
+				INSERT INTO t2 VALUES (NEW.id + 100, 2), (NEW.id + 200, 2);
 				RAISE division_by_zero;
 			EXCEPTION WHEN division_by_zero THEN
 				RETURN NULL;
