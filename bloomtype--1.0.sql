@@ -202,6 +202,15 @@ CREATE OPERATOR | (
 );
 COMMENT ON OPERATOR | (bloom, bloom) IS 'union of filters';
 
+CREATE FUNCTION _bloom_concat(bloom, text) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _bloom_concat(bloom, text) IS 'an error that says how to add a key: without it, filter || key would be the text of both';
+
+CREATE OPERATOR || (
+	LEFTARG = bloom, RIGHTARG = text, FUNCTION = _bloom_concat
+);
+COMMENT ON OPERATOR || (bloom, text) IS 'an error: to add a key, use bloom_add';
+
 CREATE OPERATOR & (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_intersect,
 	COMMUTATOR = &
@@ -663,6 +672,13 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
 COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type of a set; distinct keys, by their hashes; probability that a new key is called seen; bytes on disk; rows; of a set that forgets: keep, and the time from which keys are remembered; seed; reads the whole set';
+
+CREATE FUNCTION bloom_sets(OUT set regclass, OUT key_type text,
+						   OUT keep interval, OUT bytes bigint,
+						   OUT comment text, OUT problem text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 10;
+COMMENT ON FUNCTION bloom_sets() IS 'the sets of the database: key type; keep, of those that forget; bytes on disk; comment of the table; what is wrong with a table that has the parameters of a set, but is none, or null; reads no set, and waits for no lock';
 
 CREATE FUNCTION bloom_set_filter(set regclass, capacity float8,
 								 fp_prob float8 DEFAULT 0.01,

@@ -273,3 +273,21 @@ BEGIN
 	ALTER TABLE packed ADD PRIMARY KEY (bucket, grp);
 END
 $$;
+
+-- Have the table repeats_PERCENT, in which so many rows in 100 repeat the key of an
+-- earlier one.
+CREATE FUNCTION bench_repeats(percent bigint) RETURNS void
+	LANGUAGE plpgsql AS $$
+DECLARE
+	name text := 'repeats_' || percent;
+BEGIN
+	IF to_regclass(name) IS NULL THEN
+		EXECUTE format('CREATE UNLOGGED TABLE %1$I AS
+			SELECT i AS ts, hashint8extended(CASE WHEN i %% 100 < %2$s AND i > 100
+				THEN (hashint8extended(i, seed) & 2147483647) %% (i / 100 * (100 - %2$s))
+				ELSE i / 100 * (100 - %2$s) + greatest(i %% 100 - %2$s, 0) END, seed) AS id
+			FROM bench_settings, generate_series(1, rows) AS i', name, percent);
+		PERFORM bench_settle(name);
+	END IF;
+END
+$$;

@@ -107,6 +107,19 @@ SELECT 'a crawl loses at most fp_prob = ' || pg_temp.percent(fp_prob) || ' %',
 	   (:urls - distinct_fetched) / :urls::float8 <= fp_prob
 FROM crawl;
 
+\echo 'Links that are in a table: bloom_seen keeps one row of each, exactly, without a sort.'
+\echo
+
+CREATE TEMP TABLE kept AS
+SELECT url FROM (SELECT url, bloom_seen(url) OVER () AS seen FROM link) AS l WHERE NOT seen;
+
+SELECT count(*) AS "rows kept", count(DISTINCT url) AS "different URLs" FROM kept;
+
+INSERT INTO verdict
+SELECT 'bloom_seen keeps one row of each URL', count(*) || ' of ' || :urls,
+	   count(*) = :urls AND count(DISTINCT url) = :urls
+FROM kept;
+
 --
 -- (b) Size
 --

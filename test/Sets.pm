@@ -12,12 +12,13 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_server start_small_server use_library answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
+our @EXPORT = qw(start_server start_small_server use_library use_mutant answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
 	make_gate paused);
 
 my $node;
 my $gates = 0;
 my $files = 0;
+my @small;		# the library of start_small_server: its name and flags
 
 # start_server NAME, SETTINGS, INIT...: one that has the extension, and these tables:
 # told, for keys that were told to be new, and the gate at which sessions wait for
@@ -39,8 +40,9 @@ sub start_small_server
 	my ($name, $settings, @flags) = @_;
 
 	start_node($name, $settings);
-	use_library($name, 'postgres', '-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
+	@small = ($name, '-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
 		'-DSTORED_SET_STRIPE_BITS=1', @flags);
+	use_library($name, 'postgres', @small[ 1 .. $#small ]);
 	return $node;
 }
 
@@ -49,12 +51,41 @@ sub start_small_server
 sub use_library
 {
 	my ($name, $database, @flags) = @_;
-	my $dir = $PostgreSQL::Test::Utils::tmp_check . "/library_$name";
-	my $script;
+	my $dir = library_dir($name);
 
 	mkdir $dir;
 	system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', 'sql', 'test', $dir);
 	system_or_bail('find', $dir, '-name', '*.o', '-delete');
+	make_library($dir, $database, @flags);
+	return;
+}
+
+# use_mutant MUTANT, DATABASE, FLAG, FILE...: the same for the library of start_small_server
+# with one more flag, which only these files know.
+sub use_mutant
+{
+	my ($mutant, $database, $flag, @files) = @_;
+	my ($name, @flags) = @small;
+	my $dir = library_dir($mutant);
+
+	# with the times of the objects, so that make keeps them
+	system_or_bail('cp', '-a', library_dir($name), $dir);
+	unlink "$dir/bloomtype.so", map { s/\.c$/.o/r } map { glob "$dir/$_" } @files;
+	make_library($dir, $database, @flags, $flag);
+	return;
+}
+
+sub library_dir
+{
+	my ($name) = @_;
+	return $PostgreSQL::Test::Utils::tmp_check . "/library_$name";
+}
+
+sub make_library
+{
+	my ($dir, $database, @flags) = @_;
+	my $script;
+
 	system_or_bail('make', '-s', '-C', $dir, '-j', '2', 'with_llvm=no', "COPT=-O1 @flags",
 		'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'), 'bloomtype.so');
 	$script = slurp_file("$dir/bloomtype--1.0.sql");

@@ -88,14 +88,14 @@ BeginPartition(FunctionCallInfo fcinfo, SeenCall *call, BloomSeenTable *table)
 	MemoryContext context = GetMemoryChunkContext(table);
 
 	if (PG_NARGS() == 1)
-		BloomSeenInit(table, &call->tables, context, NULL);
+		BloomSeenInit(table, &call->tables, context, NULL, 0);
 	else
 	{
 		float8		capacity = GetParameter(window, 1, "capacity");
 		float8		fp_prob = GetParameter(window, 2, "fp_prob");
 		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
 
-		BloomSeenInit(table, &call->tables, context, &shape);
+		BloomSeenInit(table, &call->tables, context, &shape, 0);
 	}
 }
 

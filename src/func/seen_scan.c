@@ -15,6 +15,10 @@
  * (func/seen.c).  Rows, order and cost are those of the path that goes, so
  * that no other choice of the planner depends on the node.
  *
+ * If the window has no order, and its input has partial paths, it adds a partial
+ * path.  The planner then puts conditions such as "NOT seen", and partial
+ * aggregates, below Gather, too.
+ *
  * What it relies on in the server, and tests show on 13, 15, 17, 18 and 19
  * ------------------------------------------------------------------------
  *
@@ -37,7 +41,9 @@
  * - A scan below a node that wants its exact columns returns no slot of a
  *	 relation with missing or dropped columns as it is (tlist_matches_tupdesc).
  *	 So a copy of it can have the result type's descriptor.
- * - WindowFuncs are parallel restricted: the node is never below Gather.
+ * - WindowFuncs are parallel restricted, so that the serial paths are marked as
+ *	 unfit for workers.  A path for windows without an order, which we add, is not:
+ *	 each process adds the keys of its rows to a shared table (func/seen_shared.c).
  * - A path without CUSTOMPATH_SUPPORT_BACKWARD_SCAN is materialized for a
  *	 cursor that goes back.
  *
@@ -47,6 +53,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc.h"
@@ -56,6 +63,8 @@
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
@@ -65,8 +74,8 @@
 
 #include "filter/call.h"
 #include "func/compat.h"
-#include "func/seen_table.h"
 #include "func/seen_scan.h"
+#include "func/seen_shared.h"
 #include "key/hash.h"
 
 /* How many open scans share the buffers of a session's temporary tables */
@@ -77,6 +86,21 @@
 
 /* In EXPLAIN, and in plans that are sent to other processes */
 #define NODE_NAME			"bloom_seen"
+
+/* What the processes of a parallel plan share */
+typedef struct SharedScan
+{
+	bool		has_table;
+	BloomSeenShared table;
+
+	/*
+	 * Without a table, one of them reads all rows, and the others none: the
+	 * first to come.  At its end, it says what its own table has.
+	 */
+	pg_atomic_uint32 ncame;
+	uint64		nkeys;
+	Size		memory;
+} SharedScan;
 
 typedef struct SeenScan
 {
@@ -90,10 +114,18 @@ typedef struct SeenScan
 	/* NULL for the exact form */
 	ExprState  *capacity;
 	ExprState  *fp_prob;
+	uint64		expected;		/* distinct keys, as the planner estimates */
 
+	bool		has_begun;		/* with the first row */
+	uint64		seed;			/* to hash the keys with */
 	BloomSeenTable table;
 	BloomSeenTables tables;		/* what those of all rescans share */
 	MemoryContext table_context;
+
+	/* NULL but in a parallel plan, which has begun workers */
+	SharedScan *shared;
+	dsa_area   *area;
+	BloomSeenView view;			/* of the shared table */
 
 	/*
 	 * The batch, in slots of the scan's type: columns of the child, and
@@ -110,7 +142,11 @@ typedef struct SeenScan
 	int			next;
 	bool		is_past_end;
 
-	/* for EXPLAIN, of the tables before a rescan */
+	/*
+	 * for EXPLAIN, of the tables before a rescan, and of those that were
+	 * shared
+	 */
+	uint64		nshared;		/* how many of these */
 	uint64		nkeys;			/* in all of them */
 	Size		memory;			/* of the largest */
 } SeenScan;
@@ -162,8 +198,18 @@ CallOf(const WindowAggPath *path, const WindowFuncLists *lists)
 
 static const CustomPathMethods path_methods;
 
+/* How many distinct keys the table of the exact form is likely to get */
+static double
+EstimateKeys(PlannerInfo *root, WindowFunc *call, double rows)
+{
+	if (list_length(call->args) > 1)
+		return 0;
+	return Min(estimate_num_groups(root, list_make1(linitial(call->args)), rows,
+								   NULL, NULL), BLOOM_MAX_EXACT_KEYS);
+}
+
 static Path *
-MakePath(const WindowAggPath *window, WindowFunc *call)
+MakePath(PlannerInfo *root, const WindowAggPath *window, WindowFunc *call)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -172,7 +218,8 @@ MakePath(const WindowAggPath *window, WindowFunc *call)
 	path->path.pathtype = T_CustomScan;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(window->subpath);
-	path->custom_private = list_make1(call);
+	path->custom_private = list_make2(call,
+									  makeInteger((int) EstimateKeys(root, call, window->subpath->rows)));
 	path->methods = &path_methods;
 	return (Path *) path;
 }
@@ -205,7 +252,8 @@ IsWatched(const RelOptInfo *input_rel)
  * The path itself is not changed: others may share it.
  */
 static Path *
-Replace(const RelOptInfo *rel, Path *path, const WindowFuncLists *lists)
+Replace(PlannerInfo *root, const RelOptInfo *rel, Path *path,
+		const WindowFuncLists *lists)
 {
 	if (path->parent != rel)
 		return path;
@@ -215,16 +263,16 @@ Replace(const RelOptInfo *rel, Path *path, const WindowFuncLists *lists)
 		WindowFunc *call;
 
 		*copy = *(WindowAggPath *) path;
-		copy->subpath = Replace(rel, copy->subpath, lists);
+		copy->subpath = Replace(root, rel, copy->subpath, lists);
 		call = CallOf(copy, lists);
-		return call != NULL ? MakePath(copy, call) : &copy->path;
+		return call != NULL ? MakePath(root, copy, call) : &copy->path;
 	}
 	if (IsA(path, SortPath))
 	{
 		SortPath   *copy = makeNode(SortPath);
 
 		*copy = *(SortPath *) path;
-		copy->subpath = Replace(rel, copy->subpath, lists);
+		copy->subpath = Replace(root, rel, copy->subpath, lists);
 		return &copy->path;
 	}
 	if (IsA(path, IncrementalSortPath))
@@ -232,30 +280,11 @@ Replace(const RelOptInfo *rel, Path *path, const WindowFuncLists *lists)
 		IncrementalSortPath *copy = makeNode(IncrementalSortPath);
 
 		*copy = *(IncrementalSortPath *) path;
-		copy->spath.subpath = Replace(rel, copy->spath.subpath, lists);
+		copy->spath.subpath = Replace(root, rel, copy->spath.subpath, lists);
 		return &copy->spath.path;
 	}
 	return path;
 }
-
-static void
-ReplacePaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-			 RelOptInfo *output_rel, void *extra)
-{
-	WindowFuncLists *lists;
-	ListCell   *lc;
-
-	if (previous_hook)
-		previous_hook(root, stage, input_rel, output_rel, extra);
-	if (stage != UPPERREL_WINDOW || !enable_seen_scan || IsWatched(input_rel))
-		return;
-	lists = find_window_functions((Node *) root->processed_tlist,
-								  list_length(root->parse->windowClause));
-	foreach(lc, output_rel->pathlist)
-		lfirst(lc) = Replace(output_rel, lfirst(lc), lists);
-}
-
-static const CustomScanMethods scan_methods;
 
 /* An expression with plain calls in place of those of window functions */
 static Node *
@@ -273,6 +302,117 @@ Printable(Node *node, void *context)
 	}
 	return expression_tree_mutator(node, Printable, context);
 }
+
+/* The memory that processes of a parallel plan may share, as of a hash join */
+static Size
+SharedLimit(int nprocesses)
+{
+	return (Size) (nprocesses * work_mem * hash_mem_multiplier * 1024);
+}
+
+/* Does the table probably fit into shared memory? */
+static bool
+Fits(PlannerInfo *root, const List *args, uint64 expected, Size limit)
+{
+	Node	   *capacity;
+	Node	   *fp_prob;
+	BloomBlockedParams params;
+
+	if (list_length(args) == 1)
+		return BloomSeenSharedBytes(expected) <= limit;
+	capacity = estimate_expression_value(root, lsecond(args));
+	fp_prob = estimate_expression_value(root, lthird(args));
+	if (!IsA(capacity, Const) || !IsA(fp_prob, Const))
+		return true;
+	/* wrong numbers are an error later */
+	return ((Const *) capacity)->constisnull || ((Const *) fp_prob)->constisnull ||
+		!BloomBestBlocked(DatumGetFloat8(((Const *) fp_prob)->constvalue), &params) ||
+		DatumGetFloat8(((Const *) capacity)->constvalue) * params.bits_per_key / 8 <= limit;
+}
+
+/*
+ * A path of which each process has a part of the rows, for a window without an
+ * order, if its input has such paths.
+ *
+ * The planner asks for more: that all that the rows have can be computed in a
+ * worker, but for the call itself, which has no process of its own; and that the
+ * leader can compute the numbers beforehand.
+ *
+ * Cost and rows are those of the serial path, for a part of the rows.
+ */
+static void
+AddPartialPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+			   const CustomPath *serial)
+{
+	WindowFunc *call = linitial_node(WindowFunc, serial->custom_private);
+	const Path *below = linitial(serial->custom_paths);
+	List	   *numbers = list_copy_tail(call->args, 1);
+	CustomPath *path;
+	Path	   *part;
+	double		rows = serial->path.rows;
+
+	if (!BLOOM_SEEN_CAN_SHARE || input_rel->partial_pathlist == NIL ||
+		list_length(root->parse->windowClause) != 1 ||
+		linitial_node(WindowClause, root->parse->windowClause)->orderClause != NIL ||
+		root->parse->hasTargetSRFs || serial->path.param_info != NULL ||
+		contain_var_clause((Node *) numbers) || contain_agg_clause((Node *) numbers) ||
+		!is_parallel_safe(root, Printable((Node *) serial->path.pathtarget->exprs, NULL)))
+		return;
+	part = linitial(input_rel->partial_pathlist);
+	if (!Fits(root, call->args, intVal(lsecond(serial->custom_private)),
+			  SharedLimit(part->parallel_workers + 1)))
+		return;
+
+	path = makeNode(CustomPath);
+	*path = *serial;
+	path->custom_paths = list_make1(part);
+	path->path.pathkeys = NIL;
+	path->path.parallel_aware = true;
+	path->path.parallel_safe = part->parallel_safe;
+	path->path.parallel_workers = part->parallel_workers;
+	path->path.rows = part->rows;
+	path->path.startup_cost = part->startup_cost +
+		serial->path.startup_cost - below->startup_cost;
+	path->path.total_cost = part->total_cost +
+		(serial->path.total_cost - below->total_cost) *
+		(part->rows / clamp_row_est(below->rows));
+
+	/* the paths that are there have been marked as unfit for workers */
+	output_rel->consider_parallel = true;
+	add_partial_path(output_rel, &path->path);
+	add_path(output_rel, (Path *)
+			 create_gather_path(root, output_rel, &path->path,
+								path->path.pathtarget, NULL, &rows));
+}
+
+static void
+ReplacePaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+			 RelOptInfo *output_rel, void *extra)
+{
+	WindowFuncLists *lists;
+	CustomPath *serial = NULL;
+	ListCell   *lc;
+
+	if (previous_hook)
+		previous_hook(root, stage, input_rel, output_rel, extra);
+	if (stage != UPPERREL_WINDOW || !enable_seen_scan || IsWatched(input_rel))
+		return;
+	lists = find_window_functions((Node *) root->processed_tlist,
+								  list_length(root->parse->windowClause));
+	foreach(lc, output_rel->pathlist)
+	{
+		Path	   *path = Replace(root, output_rel, lfirst(lc), lists);
+
+		lfirst(lc) = path;
+		if (serial == NULL && IsA(path, CustomPath) &&
+			((CustomPath *) path)->methods == &path_methods)
+			serial = (CustomPath *) path;
+	}
+	if (serial != NULL)
+		AddPartialPath(root, input_rel, output_rel, serial);
+}
+
+static const CustomScanMethods scan_methods;
 
 /*
  * Make the plan.  Its rows are those of the child, and a flag.
@@ -303,7 +443,8 @@ MakePlan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 											  copyObject(lfirst(lc)));
 	}
 	scan->custom_exprs = copyObject(call->args);
-	scan->custom_private = list_make2_oid(call->winfnoid, call->inputcollid);
+	scan->custom_private = list_make2(list_make2_oid(call->winfnoid, call->inputcollid),
+									  lsecond(path->custom_private));
 	scan->methods = &scan_methods;
 	return &scan->scan.plan;
 }
@@ -325,25 +466,47 @@ GetParameter(SeenScan *scan, ExprState *expr, const char *name)
 	return DatumGetFloat8(value);
 }
 
-/* The first row is in the scan slot: make an empty table. */
+/* The filter that the numbers ask for */
+static BloomShape
+GetShape(SeenScan *scan)
+{
+	float8		capacity = GetParameter(scan, scan->capacity, "capacity");
+	float8		fp_prob = GetParameter(scan, scan->fp_prob, "fp_prob");
+
+	return BloomShapeForCapacity(capacity, fp_prob, 0);
+}
+
+static void
+InitHasher(SeenScan *scan)
+{
+	if (scan->hasher.context != NULL)
+		return;
+	BloomHasherInit(&scan->hasher, scan->key_type, scan->collation);
+	scan->hasher.one_type = true;
+}
+
+/* The first row is in the scan slot: begin with an empty table, or a shared one. */
 static void
 BeginTable(SeenScan *scan)
 {
-	if (scan->hasher.context == NULL)
+	scan->has_begun = true;
+	InitHasher(scan);
+	if (scan->shared != NULL && scan->shared->has_table)
 	{
-		BloomHasherInit(&scan->hasher, scan->key_type, scan->collation);
-		scan->hasher.one_type = true;
+		BloomSeenJoin(&scan->view, &scan->shared->table, scan->area);
+		scan->seed = scan->shared->table.seed;
+		return;
 	}
 	if (scan->capacity == NULL)
-		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, NULL);
+		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, NULL,
+					  scan->expected);
 	else
 	{
-		float8		capacity = GetParameter(scan, scan->capacity, "capacity");
-		float8		fp_prob = GetParameter(scan, scan->fp_prob, "fp_prob");
-		BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, 0);
+		BloomShape	shape = GetShape(scan);
 
-		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, &shape);
+		BloomSeenInit(&scan->table, &scan->tables, scan->table_context, &shape, 0);
 	}
+	scan->seed = scan->table.seed;
 }
 
 /* The hash of a row's key, or zero if that is null */
@@ -358,12 +521,12 @@ HashRow(SeenScan *scan, int i)
 
 	econtext->ecxt_scantuple = scan->rows[i];
 	ResetExprContext(econtext);
-	if (scan->table.context == NULL)
+	if (!scan->has_begun)
 		BeginTable(scan);
 
 	oldcontext = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	key = ExecEvalExpr(scan->key, econtext, &isnull);
-	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, scan->table.seed);
+	hash = isnull ? 0 : BloomHashDatum(&scan->hasher, key, scan->seed);
 	MemoryContextSwitchTo(oldcontext);
 	return hash;
 }
@@ -413,8 +576,12 @@ NextBatch(SeenScan *scan)
 	uint64		hashes[MAX_BATCH];
 	int			most = Min(scan->nrows * 2 + 1, scan->max_rows);
 	Size		memory = MemoryContextMemAllocated(scan->rows_context, false);
+	bool		seen[MAX_BATCH];
 	int			n = 0;
 
+	if (!scan->has_begun && scan->shared != NULL && !scan->shared->has_table &&
+		pg_atomic_fetch_add_u32(&scan->shared->ncame, 1) > 0)
+		scan->is_past_end = true;
 	while (n < most && !scan->is_past_end)
 	{
 		TupleTableSlot *slot = ExecProcNode(outerPlanState(scan));
@@ -431,14 +598,18 @@ NextBatch(SeenScan *scan)
 			memory + work_mem * (Size) 1024)
 			break;
 	}
-	for (int i = 0; i < n; i++)
-		BloomSeenTouch(&scan->table, hashes[i]);
+	if (scan->view.shared != NULL)
+		BloomSeenAddBatch(&scan->view, hashes, n, seen);
+	else
+	{
+		for (int i = 0; i < n; i++)
+			BloomSeenTouch(&scan->table, hashes[i]);
+		for (int i = 0; i < n; i++)
+			seen[i] = hashes[i] != 0 && !BloomSeenAdd(&scan->table, hashes[i]);
+	}
 	for (int i = 0; i < n; i++)
 	{
-		bool		is_new = hashes[i] == 0 ||
-		BloomSeenAdd(&scan->table, hashes[i]);
-
-		scan->rows[i]->tts_values[scan->flag] = BoolGetDatum(!is_new);
+		scan->rows[i]->tts_values[scan->flag] = BoolGetDatum(seen[i]);
 		scan->rows[i]->tts_isnull[scan->flag] = false;
 	}
 	scan->nrows = n;
@@ -492,15 +663,17 @@ BeginScan(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List	   *args = plan->custom_exprs;
 	Expr	   *key = linitial(args);
+	List	   *oids = linitial(plan->custom_private);
 
-	CheckExecute(linitial_oid(plan->custom_private));
+	CheckExecute(linitial_oid(oids));
 	outerPlanState(css) = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 
 	scan->flag = ExecGetResultType(outerPlanState(css))->natts;
 	scan->needs_copies = !AllByValue(ExecGetResultType(outerPlanState(css)));
 	scan->key = ExecInitExpr(key, &css->ss.ps);
 	scan->key_type = exprType((Node *) key);
-	scan->collation = lsecond_oid(plan->custom_private);
+	scan->collation = lsecond_oid(oids);
+	scan->expected = (uint64) intVal(lsecond(plan->custom_private));
 	if (list_length(args) == 3)
 	{
 		scan->capacity = ExecInitExpr(lsecond(args), &css->ss.ps);
@@ -545,6 +718,8 @@ RescanScan(CustomScanState *css)
 	scan->memory = Max(scan->memory, TableMemory(scan));
 	MemoryContextReset(scan->table_context);
 	memset(&scan->table, 0, sizeof(BloomSeenTable));
+	memset(&scan->view, 0, sizeof(BloomSeenView));
+	scan->has_begun = false;
 
 	for (int i = 0; i < scan->nrows && scan->needs_copies; i++)
 		ExecClearTuple(scan->copies[i]);
@@ -557,11 +732,130 @@ RescanScan(CustomScanState *css)
 		ExecReScan(outerPlanState(css));
 }
 
+/* ----------------------------------------------------------------
+ *							IN PARALLEL
+ *
+ * The leader calls the first three, before it has begun workers, and before it
+ * begins them again for a rescan.  If it could begin none, nothing is shared.
+ * ----------------------------------------------------------------
+ */
+
+static Size
+EstimateShared(CustomScanState *css, ParallelContext *context)
+{
+	(void) css;
+	(void) context;
+	return sizeof(SharedScan);
+}
+
+/* What can be wrong with the call is an error here, and not in a worker. */
+static void
+BeginShared(SeenScan *scan, const ParallelContext *context)
+{
+	SharedScan *shared = scan->shared;
+	BloomShape	shape;
+
+	InitHasher(scan);
+	if (scan->capacity != NULL)
+		shape = GetShape(scan);
+	memset(shared, 0, sizeof(SharedScan));
+	pg_atomic_init_u32(&shared->ncame, 0);
+	shared->has_table = BloomSeenShare(&shared->table, scan->area, &scan->tables,
+									   scan->capacity != NULL ? &shape : NULL,
+									   scan->expected, SharedLimit(context->nworkers + 1));
+}
+
+static void
+InitializeShared(CustomScanState *css, ParallelContext *context, void *coordinate)
+{
+	SeenScan   *scan = (SeenScan *) css;
+
+	scan->area = css->ss.ps.state->es_query_dsa;
+	if (scan->area == NULL)
+		return;
+	scan->shared = coordinate;
+	BeginShared(scan, context);
+}
+
+/* The leader: keep what EXPLAIN prints, and warn of too many keys. */
+static void
+CollectShared(SeenScan *scan)
+{
+	SharedScan *shared = scan->shared;
+	uint64		nkeys = shared->nkeys;
+	Size		memory = shared->memory;
+
+	if (shared->has_table)
+	{
+		nkeys = pg_atomic_read_u64(&shared->table.nkeys);
+		memory = BloomSeenSharedMemory(&shared->table);
+	}
+	scan->nshared++;
+	scan->nkeys += nkeys;
+	scan->memory = Max(scan->memory, memory);
+	if (shared->table.capacity > 0 && nkeys > shared->table.capacity)
+		BloomSeenWarnOverfull(&scan->tables, shared->table.capacity,
+							  shared->table.fp_prob);
+}
+
+static void
+ReInitializeShared(CustomScanState *css, ParallelContext *context, void *coordinate)
+{
+	SeenScan   *scan = (SeenScan *) css;
+
+	(void) coordinate;
+	if (scan->shared == NULL)
+		return;
+	CollectShared(scan);
+	BloomSeenUnshare(&scan->shared->table, scan->area);
+	BeginShared(scan, context);
+}
+
+static void
+InitializeWorker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	SeenScan   *scan = (SeenScan *) css;
+
+	(void) toc;
+	scan->area = css->ss.ps.state->es_query_dsa;
+	scan->shared = coordinate;
+	/* the leader warns */
+	scan->tables.warned = true;
+}
+
+/* The shared memory goes: in a worker at its end, in the leader after those. */
+static void
+ShutdownShared(CustomScanState *css)
+{
+	SeenScan   *scan = (SeenScan *) css;
+
+	if (scan->shared == NULL)
+		return;
+	if (!IsParallelWorker())
+		CollectShared(scan);
+	else if (scan->table.context != NULL)
+	{
+		scan->shared->nkeys = scan->table.nkeys;
+		scan->shared->memory = TableMemory(scan);
+	}
+	scan->shared = NULL;
+	memset(&scan->view, 0, sizeof(BloomSeenView));
+	/* nobody should ask for more, before a rescan */
+	scan->next = scan->nrows;
+	scan->is_past_end = true;
+}
+
+/* ----------------------------------------------------------------
+ *								END
+ * ----------------------------------------------------------------
+ */
+
 static void
 EndScan(CustomScanState *css)
 {
 	SeenScan   *scan = (SeenScan *) css;
 
+	ShutdownShared(css);
 	for (int i = 0; i < MAX_BATCH; i++)
 	{
 		if (scan->rows[i] != NULL)
@@ -591,11 +885,15 @@ ExplainScan(CustomScanState *css, List *ancestors, ExplainState *es)
 		css->ss.ps.instrument->nloops > 0)
 	{
 		Size		memory = Max(scan->memory, TableMemory(scan));
+		double		nloops = css->ss.ps.instrument->nloops;
+
+		/* loops of all processes together are one of a shared table */
+		if (scan->nshared > 0)
+			nloops = scan->nshared;
 
 		/* the mean of the loops, as of rows; of the loop that took most */
 		ExplainPropertyFloat("Distinct Keys", NULL,
-							 (scan->nkeys + scan->table.nkeys) /
-							 css->ss.ps.instrument->nloops, 0, es);
+							 (scan->nkeys + scan->table.nkeys) / nloops, 0, es);
 		ExplainPropertyInteger("Memory Usage", "kB",
 							   (int64) ((memory + 1023) / 1024), es);
 	}
@@ -612,6 +910,11 @@ static const CustomExecMethods exec_methods = {
 	.ExecCustomScan = NextRow,
 	.EndCustomScan = EndScan,
 	.ReScanCustomScan = RescanScan,
+	.EstimateDSMCustomScan = EstimateShared,
+	.InitializeDSMCustomScan = InitializeShared,
+	.ReInitializeDSMCustomScan = ReInitializeShared,
+	.InitializeWorkerCustomScan = InitializeWorker,
+	.ShutdownCustomScan = ShutdownShared,
 	.ExplainCustomScan = ExplainScan
 };
 

@@ -46,37 +46,40 @@
 /* A table may have one key for n words of the bit array */
 #define WORDS_PER_TABLE_KEY		16
 
-/* The exact form holds fewer keys than the limit; these blocks have room for them */
-#define MAX_BLOCKS				(BLOOM_MAX_EXACT_KEYS / Room(1) + 1)
-
 #define FIRST_BLOCKS			2
 
-/* How many hashes may n blocks hold?  Three quarters. */
-#define Room(nblocks)			((nblocks) * (BLOOM_BLOCK_WORDS * 3 / 4))
+/*
+ * With so many keys, a table of the exact form grows at once to half of what is
+ * expected.  Until then, it costs little to grow in steps, and a query that ends
+ * early has made no large table.
+ */
+#define ENOUGH_KEYS				16384
 
-#define BLOCK_BYTES				(BLOOM_BLOCK_WORDS * sizeof(uint64))
+/* ... but to no more than so many times its size: an estimate may be wrong. */
+#define MOST_GROWTH				16
 
 /* Make n empty blocks. */
 static void
 MakeBlocks(BloomSeenTable *table, uint64 nblocks)
 {
-	Size		size = (nblocks + 1) * BLOCK_BYTES;
+	Size		size = (nblocks + 1) * BLOOM_BLOCK_BYTES;
 	void	   *memory = BloomAllocate(table->context, size);
 
 	memset(memory, 0, size);
 	table->memory = memory;
-	table->blocks = (uint64 *) TYPEALIGN(BLOCK_BYTES, memory);
+	table->blocks = (uint64 *) TYPEALIGN(BLOOM_BLOCK_BYTES, memory);
 	table->nblocks = nblocks;
 }
 
 /*
- * The shape of a filter of this rate.
+ * BloomSeenParams
+ *		The shape of a filter of this rate.
  *
  * It takes thousands of exponentials to find, and nearly all tables of a call
  * ask for the same.
  */
-static BloomBlockedParams
-ParamsFor(BloomSeenTables *call, double fp_prob)
+BloomBlockedParams
+BloomSeenParams(BloomSeenTables *call, double fp_prob)
 {
 	if (call->fp_prob != fp_prob)
 	{
@@ -88,17 +91,29 @@ ParamsFor(BloomSeenTables *call, double fp_prob)
 	return call->params;
 }
 
-/* Change to a table of twice the size, or to a filter. */
+/* The blocks of the next table, for more keys */
+static uint64
+NextBlocks(const BloomSeenTable *table)
+{
+	uint64		nblocks = table->nblocks * 2;
+
+	if (table->nkeys >= ENOUGH_KEYS)
+		nblocks = Max(nblocks, Min(table->expected / 2 / BloomSeenRoom(1),
+								   table->nblocks * MOST_GROWTH));
+	return Min(nblocks, BLOOM_SEEN_MAX_BLOCKS);
+}
+
+/* Change to a larger table, or to a filter. */
 static void
 Rebuild(BloomSeenTable *table, bool is_filter)
 {
 	BloomSeenTable other = *table;
-	uint64		nblocks = Min(table->nblocks * 2, MAX_BLOCKS);
+	uint64		nblocks = NextBlocks(table);
 
 	other.is_filter = is_filter;
 	if (is_filter)
 	{
-		other.params = ParamsFor(table->call, table->shape.fp_prob);
+		other.params = BloomSeenParams(table->call, table->shape.fp_prob);
 		nblocks = BloomBlocksForCapacity(table->shape.capacity,
 										 other.params.bits_per_key);
 	}
@@ -131,7 +146,7 @@ static uint64
 NextLimit(const BloomSeenTable *table)
 {
 	if (!table->is_filter)
-		return Min(Room(table->nblocks), MostKeys(table));
+		return Min(BloomSeenRoom(table->nblocks), MostKeys(table));
 	return table->nkeys > table->shape.capacity ? PG_UINT64_MAX :
 		table->shape.capacity + 1;
 }
@@ -162,13 +177,24 @@ ProcessSecrets(void)
 }
 
 /*
- * The secret of the next table, an odd number.
+ * BloomSeenSeed
+ *		The seed with which tables of the exact form hash their keys.
+ */
+uint64
+BloomSeenSeed(void)
+{
+	return ProcessSecrets().of_keys;
+}
+
+/*
+ * BloomSeenNextSecret
+ *		The secret of the next table, an odd number.
  *
  * A strong random number takes longer than all else in a partition of one row.
  * Nobody outside sees the secrets, so the key hash of a counter will do.
  */
-static uint64
-NextTableSecret(void)
+uint64
+BloomSeenNextSecret(void)
 {
 	static int64 ntables = 0;
 
@@ -178,22 +204,55 @@ NextTableSecret(void)
 /*
  * BloomSeenInit
  *		Begin with no keys: for a filter of this shape or, if that is NULL, in
- *		the exact form.
+ *		the exact form, for about as many keys as are expected.
  */
 void
 BloomSeenInit(BloomSeenTable *table, BloomSeenTables *call, MemoryContext context,
-			  const BloomShape *shape)
+			  const BloomShape *shape, uint64 expected)
 {
 	memset(table, 0, sizeof(BloomSeenTable));
 	table->context = context;
 	table->call = call;
+	table->expected = expected;
 	if (shape != NULL)
 		table->shape = *shape;
 	else
-		table->seed = ProcessSecrets().of_keys;
-	table->secret = NextTableSecret();
+		table->seed = BloomSeenSeed();
+	table->secret = BloomSeenNextSecret();
 	MakeBlocks(table, FIRST_BLOCKS);
 	table->limit = NextLimit(table);
+}
+
+/*
+ * BloomSeenTooManyKeys
+ *		The error of the exact form at its end.
+ */
+void
+BloomSeenTooManyKeys(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("too many distinct keys to remember without a capacity"),
+			 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
+					   BLOOM_MAX_EXACT_KEYS),
+			 errhint("Name a capacity: (key, capacity, fp_prob).")));
+}
+
+/*
+ * BloomSeenWarnOverfull
+ *		Once for each call, a WARNING that there are more keys than the capacity.
+ */
+void
+BloomSeenWarnOverfull(BloomSeenTables *call, uint64 capacity, double fp_prob)
+{
+	if (call->warned)
+		return;
+	call->warned = true;
+	ereport(WARNING,
+			(errmsg("there are more distinct keys than the capacity"),
+			 errdetail("The capacity is " UINT64_FORMAT " keys; with more of them, the false-positive rate exceeds %g.",
+					   capacity, fp_prob),
+			 errhint("Name a larger capacity.")));
 }
 
 /*
@@ -204,24 +263,10 @@ void
 BloomSeenMakeRoom(BloomSeenTable *table)
 {
 	if (table->is_filter)
-	{
-		if (!table->call->warned)
-		{
-			table->call->warned = true;
-			ereport(WARNING,
-					(errmsg("there are more distinct keys than the capacity"),
-					 errdetail("The capacity is " UINT64_FORMAT " keys; with more of them, the false-positive rate exceeds %g.",
-							   table->shape.capacity, table->shape.fp_prob),
-					 errhint("Name a larger capacity.")));
-		}
-	}
+		BloomSeenWarnOverfull(table->call, table->shape.capacity,
+							  table->shape.fp_prob);
 	else if (table->nkeys >= MostKeys(table) && IsExact(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many distinct keys to remember without a capacity"),
-				 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
-						   BLOOM_MAX_EXACT_KEYS),
-				 errhint("Name a capacity: (key, capacity, fp_prob).")));
+		BloomSeenTooManyKeys();
 	else
 		Rebuild(table, table->nkeys >= MostKeys(table));
 	table->limit = NextLimit(table);

@@ -13,6 +13,14 @@
 #include "filter/format.h"
 #include "bits/blocked.h"
 
+#define BLOOM_BLOCK_BYTES		(BLOOM_BLOCK_WORDS * sizeof(uint64))
+
+/* How many hashes may n blocks hold?  Three quarters. */
+#define BloomSeenRoom(nblocks)	((nblocks) * (BLOOM_BLOCK_WORDS * 3 / 4))
+
+/* The exact form holds fewer keys than the limit; these blocks have room for them */
+#define BLOOM_SEEN_MAX_BLOCKS	(BLOOM_MAX_EXACT_KEYS / BloomSeenRoom(1) + 1)
+
 /*
  * What the tables of one call share, which has one for each partition of a
  * window, or for each rescan.  Zeroes to begin with.
@@ -35,6 +43,7 @@ typedef struct BloomSeenTable
 	BloomSeenTables *call;
 	uint64		nkeys;			/* distinct ones */
 	uint64		limit;			/* of nkeys: then call BloomSeenMakeRoom */
+	uint64		expected;		/* distinct keys, by an estimate, or zero */
 
 	uint64		seed;			/* to hash the keys with */
 
@@ -52,8 +61,15 @@ typedef struct BloomSeenTable
 } BloomSeenTable;
 
 extern void BloomSeenInit(BloomSeenTable *table, BloomSeenTables *call,
-						  MemoryContext context, const BloomShape *shape);
+						  MemoryContext context, const BloomShape *shape,
+						  uint64 expected);
 extern void BloomSeenMakeRoom(BloomSeenTable *table);
+extern uint64 BloomSeenSeed(void);
+extern uint64 BloomSeenNextSecret(void);
+extern BloomBlockedParams BloomSeenParams(BloomSeenTables *call, double fp_prob);
+extern void BloomSeenTooManyKeys(void);
+extern void BloomSeenWarnOverfull(BloomSeenTables *call, uint64 capacity,
+								  double fp_prob);
 
 /*
  * Put a hash into the first block from its place on that is not full, unless

@@ -4,7 +4,7 @@
  *		What differs between the supported servers for stored sets alone: the
  *		heap, indexes, locks.
  *
- * With compat.h, the only file that asks for the server's version.
+ * Beside it, only compat.h and func/compat.h ask for the server's version.
  *
  * Copyright (c) 2026, the bloomtype authors
  *

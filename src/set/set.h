@@ -27,7 +27,9 @@
 
 /* Bits of a hash that lists can keep */
 #define STORED_SET_ALL_BITS			64
+#ifndef STORED_SET_MIN_BITS
 #define STORED_SET_MIN_BITS			32
+#endif
 
 /* Hashes that a lane can have */
 #define STORED_SET_LANE_KEYS		127

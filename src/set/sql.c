@@ -210,6 +210,18 @@ CheckExists(Oid relid, const BloomKeyType *key_type)
 	StoredSetClose(&table);
 }
 
+/* Say what the index of a new set is, for those who find it. */
+static void
+CommentIndex(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	Oid			index = RelationGetPrimaryKeyIndex(rel);
+
+	CreateComments(index, RelationRelationId, 0,
+				   "Primary key of a Bloom set");
+	table_close(rel, NoLock);
+}
+
 /*
  * StoredSetMakeTable
  *		Make the table of a set.  The function is one of the extension, whose
@@ -247,6 +259,7 @@ StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
 	if (!OidIsValid(relid))
 		elog(ERROR, "the table of a Bloom set is gone");
 	CreateComments(relid, RelationRelationId, 0, comment);
+	CommentIndex(relid);
 	return relid;
 }
 
@@ -272,7 +285,9 @@ bloom_set_create(PG_FUNCTION_ARGS)
 		PG_RETURN_OID(StoredSetMakeTable(&set, schema, table->relname,
 										 PG_GETARG_BOOL(3),
 										 fcinfo->flinfo->fn_oid,
-										 "Bloom set of keys: see bloom_set_add, bloom_set_contains, bloom_set_info"));
+										 psprintf("Bloom set of %s keys%s: see bloom_set_add, bloom_set_contains, bloom_set_info",
+												  BloomKeyTypeName(&set.key_type),
+												  set.params.keep == 0 ? "" : ", which forgets")));
 	if (!PG_GETARG_BOOL(5))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
@@ -743,16 +758,6 @@ bloom_set_load(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-static Datum
-MakeInterval(int64 microseconds)
-{
-	Interval   *span = palloc0(sizeof(Interval));
-
-	span->day = microseconds / USECS_PER_DAY;
-	span->time = microseconds % USECS_PER_DAY;
-	return IntervalPGetDatum(span);
-}
-
 /* The live hashes of a set, gathered from its rows range by range */
 typedef struct Gathered
 {
@@ -851,7 +856,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	values[3] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
 	values[4] = Int64GetDatum((int64) gathered.nrows);
-	values[5] = MakeInterval(params->keep);
+	values[5] = StoredSetKeepInterval(params);
 	values[6] = TimestampTzGetDatum(params->keep == 0 ? 0 :
 									oldest * StoredSetSliceLength(params));
 	nulls[5] = nulls[6] = params->keep == 0;

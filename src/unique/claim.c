@@ -134,18 +134,35 @@ BloomUniqueReport(const BloomUnique *unique, const Datum *key, bool is_there)
  * ----------------------------------------------------------------
  */
 
-/* Open the set with the privileges of the table's owner, as for a foreign key. */
+/*
+ * Open the set with the privileges of the table's owner, as for a foreign key.
+ *
+ * If it has changed while we waited for its lock, it is looked at anew: TRUNCATE
+ * may have taken its keys.
+ */
 static void
 OpenSet(StoredSetCall *call, const BloomUnique *unique)
 {
-	Oid			user;
-	int			context;
+	bool		is_same;
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(unique->owner, context | SECURITY_LOCAL_USERID_CHANGE);
-	StoredSetOpenToWrite(call, unique->set, GetCurrentTransactionStartTimestamp(),
-						 true);
-	SetUserIdAndSecContext(user, context);
+	do
+	{
+		Oid			user;
+		int			context;
+
+		GetUserIdAndSecContext(&user, &context);
+		SetUserIdAndSecContext(unique->owner,
+							   context | SECURITY_LOCAL_USERID_CHANGE);
+		StoredSetOpenToWrite(call, unique->set,
+							 GetCurrentTransactionStartTimestamp(), true);
+		SetUserIdAndSecContext(user, context);
+		is_same = unique->is_valid;
+		if (!is_same)
+		{
+			StoredSetClose(&call->table);
+			unique = BloomUniqueRecall(&unique->tag);
+		}
+	} while (!is_same);
 }
 
 /*

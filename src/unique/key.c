@@ -571,6 +571,31 @@ CheckSet(BloomUnique *unique)
 				 errhint("%s", cure)));
 }
 
+/*
+ * BloomUniqueIsFilled
+ *		Does the set of a key count as filled?
+ *
+ * If not, as in a database that is being restored, all writes are errors until
+ * bloom_unique_rebuild, which checks all rows.
+ */
+bool
+BloomUniqueIsFilled(const BloomUniqueTag *tag)
+{
+	BloomUniqueTriggers triggers;
+	StoredSetTable table;
+	bool		result;
+
+	BloomUniqueFindTriggers(tag, &triggers);
+	if (!OidIsValid(triggers.set))
+		return false;
+	StoredSetOpen(&table, triggers.set, false, false);
+	PushActiveSnapshot(GetLatestSnapshot());
+	result = StoredSetIsMarked(&table);
+	PopActiveSnapshot();
+	StoredSetClose(&table);
+	return result;
+}
+
 /* Find out what a key is. */
 static void
 BuildUnique(BloomUnique *unique)

@@ -585,6 +585,8 @@ KeysOf(Oid relid)
 static void
 CheckAll(const BloomUniqueTag *tag)
 {
+	if (!BloomUniqueIsFilled(tag))
+		return;
 	(void) BloomUniqueRefill(BloomUniqueRecall(tag));
 	BloomUniqueForgetStatements(tag->root);
 }
@@ -599,7 +601,10 @@ ClaimTree(Oid relid)
 	foreach(leaf, LeavesOf(relid))
 	{
 		foreach(key, KeysOf(lfirst_oid(leaf)))
-			ClaimLeaf(lfirst(key), lfirst_oid(leaf));
+		{
+			if (BloomUniqueIsFilled(lfirst(key)))
+				ClaimLeaf(lfirst(key), lfirst_oid(leaf));
+		}
 	}
 }
 
@@ -738,7 +743,9 @@ _bloom_unique_alter_table(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("_bloom_unique_alter_table must be called by an event trigger")));
-	if (event->parsetree == NULL || !IsA(event->parsetree, AlterTableStmt))
+	/* pg_upgrade brings rows and sets as files, whose numbers must stay */
+	if (IsBinaryUpgrade ||
+		event->parsetree == NULL || !IsA(event->parsetree, AlterTableStmt))
 		PG_RETURN_NULL();
 	BloomUniqueFunction = bloom_unique;
 	foreach(cell, ((AlterTableStmt *) event->parsetree)->cmds)

@@ -121,6 +121,7 @@ extern void BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 									BloomUniqueTriggers *triggers);
 extern int64 BloomUniqueSeedOf(int16 nargs, char **args);
 extern void BloomUniqueCheckTable(Oid root);
+extern bool BloomUniqueIsFilled(const BloomUniqueTag *tag);
 extern void BloomUniqueDescribe(BloomUnique *unique);
 extern BloomUnique *BloomUniqueRecall(const BloomUniqueTag *tag);
 extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,

@@ -14,7 +14,7 @@ give the same rows.  There are two kinds:
 - several calls with windows, keys and frames of every kind, beside other window
   functions, against row_number() OVER (PARTITION BY key ...) > 1.
 
-Usage: dedup.py [--queries N] [--seed N] [--only I] [--keep]
+Usage: dedup.py [--queries N] [--seed N] [--parallel] [--only I] [--keep]
 
 The server is found as by psql; the test makes a database of its own there, and
 drops it.  The same seed and number give the same queries.
@@ -61,9 +61,9 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN small AS int CHECK (VALUE < 1000);
 CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE target (n int, answer text);
-CREATE FUNCTION dear(int) RETURNS boolean LANGUAGE plpgsql COST 100000 AS 'BEGIN RETURN $1 % 3 <> 1; END';
-CREATE FUNCTION cheap(int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS 'BEGIN RETURN $1 % 4 <> 1; END';
-CREATE FUNCTION odd(anyelement) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT hashtext($1::text) % 2 <> 0';
+CREATE FUNCTION dear(int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE COST 100000 AS 'BEGIN RETURN $1 % 3 <> 1; END';
+CREATE FUNCTION cheap(int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE COST 0.0001 AS 'BEGIN RETURN $1 % 4 <> 1; END';
+CREATE FUNCTION odd(anyelement) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT hashtext($1::text) % 2 <> 0';
 ANALYZE;
 """
 
@@ -215,15 +215,23 @@ class Wrong(Exception):
     pass
 
 
+# All queries with the settings of parallel plans (--parallel)
+parallel = False
+
+
 def random_settings(numbers):
     settings = {setting: 'off' for setting in SETTINGS if numbers.random() < 0.12}
-    settings['work_mem'] = numbers.choice(['64kB', '4MB'])
+    settings['work_mem'] = numbers.choice(['64kB', '4MB', '4MB'])
     settings['hash_mem_multiplier'] = numbers.choice(['1', '2'])
     for setting in ('enable_partitionwise_join', 'enable_partitionwise_aggregate'):
         settings[setting] = numbers.choice(['on', 'off'])
-    if numbers.random() < 0.4:
+    if numbers.random() < 0.4 or parallel:
         settings |= {'parallel_setup_cost': '0', 'parallel_tuple_cost': '0', 'min_parallel_table_scan_size': '0',
-                     'min_parallel_index_scan_size': '0', 'parallel_leader_participation': numbers.choice(['on', 'off'])}
+                     'min_parallel_index_scan_size': '0', 'parallel_leader_participation': numbers.choice(['on', 'off']),
+                     'max_parallel_workers_per_gather': numbers.choice(['1', '2', '4'])}
+        # the second name is that of PostgreSQL 13 to 15
+        if numbers.random() < 0.2:
+            settings |= {name: 'on' for name in ('debug_parallel_query', 'force_parallel_mode')}
     if numbers.random() < 0.15:
         settings |= {'from_collapse_limit': '1', 'join_collapse_limit': '1'}
     if numbers.random() < 0.1:
@@ -255,7 +263,7 @@ class Query:
             self.ts = f'min({ts})'
         if self.has_window:
             self.n = f'row_number() OVER (ORDER BY {self.ts}, s.id)'
-        self.is_ordered = self.question.order or numbers.random() < 0.3
+        self.is_ordered = self.question.order or numbers.random() < (0.05 if parallel else 0.3)
         self.direction = numbers.choice(['', ' DESC'])
         self.sized = numbers.choice(['', '', ', 1000, 1e-9'])
         self.limit = numbers.choice([1, 5, 40, 1000]) if self.is_ordered and numbers.random() < 0.2 else None
@@ -373,13 +381,14 @@ class Test:
         connection.close()
         self.connection = psycopg2.connect(dbname=database)
         self.cursor = self.connection.cursor()
-        self.cursor.execute("SET client_min_messages = error; SET jit = off; SET statement_timeout = '60s'")
+        self.cursor.execute("SET client_min_messages = error; SET jit = off; SET statement_timeout = '600s'")
         self.cursor.execute(SCHEMA)
         self.cursor.execute("SELECT name FROM pg_settings")
         self.known = {name for name, in self.cursor.fetchall()}
         self.connection.commit()
         self.asked = collections.Counter()
         self.nodes = collections.Counter()
+        self.parallel = collections.Counter()
 
     def answer(self, query, form):
         """The rows of a query, sorted.  The form is plain, node or windowagg."""
@@ -413,7 +422,9 @@ class Test:
                 execute(statement)
             if form != 'plain':
                 cursor.execute(f'EXPLAIN (VERBOSE) {sql}')
-                has_node = 'Custom Scan (bloom_seen)' in str(cursor.fetchall())
+                plan = str(cursor.fetchall())
+                has_node = 'Custom Scan (bloom_seen)' in plan
+                self.parallel[query.name] += 'Parallel Custom Scan (bloom_seen)' in plan
                 if form == 'windowagg' and has_node:
                     raise Wrong('the node though it is off')
                 self.nodes[query.name] += has_node
@@ -485,15 +496,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
     parser.add_argument('--queries', type=int, default=2000)
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--parallel', action='store_true', help='settings for parallel plans in all queries')
     parser.add_argument('--only', type=int, help='the query of this number')
     parser.add_argument('--keep', action='store_true', help='keep the database, and print its name')
     arguments = parser.parse_args()
+    global parallel
+    parallel = arguments.parallel
     database = f'bloomtype_dedup_{os.getpid()}'
     test = Test(database)
     try:
         for i in range(arguments.queries) if arguments.only is None else [arguments.only]:
             numbers = random.Random(f'{arguments.seed} {i}')
-            query = (Windows if numbers.random() < 0.4 else Query)(numbers)
+            query = (Windows if numbers.random() < (0.05 if parallel else 0.4) else Query)(numbers)
             try:
                 test.check(query)
             except Wrong as error:
@@ -507,9 +521,12 @@ def main():
         for name in [q.name for q in QUESTIONS] + ['windows']:
             number += 1
             print(f'{"ok" if test.nodes[name] > 0 else "not ok"} {number} - {name}: {test.asked[name]} queries, {test.nodes[name]} with the node')
+        number += 1
+        nparallel = sum(test.parallel.values())
+        print(f'{"ok" if nparallel > 0 else "not ok"} {number} - {nparallel} queries have the node in parallel')
         print(f'1..{number}')
         print(f'# {sum(test.asked.values())} queries, {sum(test.nodes.values())} with the node')
-        return 0 if arguments.only is not None or all(test.nodes[q.name] for q in QUESTIONS) else 1
+        return 0 if arguments.only is not None or nparallel > 0 and all(test.nodes[q.name] for q in QUESTIONS) else 1
     finally:
         test.connection.close()
         if arguments.keep:

@@ -1480,6 +1480,8 @@ def set_info(world, a, b, c, d, e):
     must, may = remembered(world, model)
     key_type, keys = world.run(f"SELECT key_type, keys FROM bloom_set_info('{name}', {at(world.now)})")[0]
     world.check('set info', key_type == model.key_type and len(must) <= keys <= len(may), keys, len(must), len(may))
+    listed = world.run(f"SELECT key_type, problem FROM bloom_sets() WHERE set = '{name}'::regclass")
+    world.check('sets', listed == [(model.key_type, None)], listed)
     if e % 4 == 3:
         world.check('compact', world.value(f"SELECT bloom_set_compact('{name}')") >= 0)
         if model.keep:

@@ -387,6 +387,15 @@ try('a subtree has keys of its own', q{
 	INSERT INTO t32 VALUES (13, 3, 6);
 	INSERT INTO t3 VALUES (12, 3, 3);
 	INSERT INTO t VALUES (12, 1, 3);}, '23505 23505 23505 23505 23505', '1:1 2:2 8:1 11:3 12:3 13:3');
+try('a temporary table', q{
+	CREATE TEMP TABLE u (LIKE t) PARTITION BY LIST (p);
+	CREATE TEMP TABLE u1 PARTITION OF u FOR VALUES IN (1);
+	CREATE TEMP TABLE u2 PARTITION OF u FOR VALUES IN (2);
+	CREATE INDEX ON u (id);
+	SELECT bloom_unique_create('u', 'id');
+	INSERT INTO u VALUES (1, 1);
+	INSERT INTO u VALUES (1, 2);
+	INSERT INTO t SELECT id + 2, p FROM u;}, '23505', $whole);
 try('names that need quotes', q{
 	CREATE TABLE "T x" ("Id ""k" text, p int) PARTITION BY LIST (p);
 	CREATE TABLE "T x1" PARTITION OF "T x" FOR VALUES IN (1);

@@ -1,0 +1,627 @@
+/*-------------------------------------------------------------------------
+ *
+ * func/seen_shared.c
+ *		Tables of keys that several processes add to.
+ *
+ * The processes of a parallel plan read the rows of a query in no order that
+ * means anything.  So any row of a key may be the first; but exactly one of them
+ * has to be.  There are the forms of seen_table.c, in dynamic shared memory, and
+ * no process waits for another one in the common case.
+ *
+ * The exact form
+ * --------------
+ *
+ * - A word of a table is zero, then for good a hash, or CLOSED.  It leaves zero
+ *	 by an atomic swap, which one process wins.
+ * - A process that adds a hash passes a word only if it has read something there
+ *	 that is neither zero nor that hash nor CLOSED.  So all that add this hash go
+ *	 the same way, and end at the first word that is, in the end, the hash or
+ *	 CLOSED.
+ * - The hash is new for the process whose swap put it there.  There cannot be two:
+ *	 not in one word, which leaves zero once; and not in two, since the winner of
+ *	 the later one has passed the earlier one, which is the hash.  There is one:
+ *	 who finds a hash, finds what a winner has put there.
+ *
+ * A table that is full by three quarters grows: one process makes the next one,
+ * of twice the size, and publishes it (ntables).  Only then do processes close the
+ * old one.  They deal its chunks among themselves: each zero becomes CLOSED, by a
+ * swap, and each hash is put into the next table.  Whoever finds a word CLOSED, or
+ * the next table published, takes part, and waits until all chunks are done.  So
+ * all winners of a table are in the next one before anybody looks for a key there;
+ * and afterwards, there are no more.
+ *
+ * Nobody who has taken a chunk waits, allocates, or can be interrupted.  So
+ * those who wait do not wait long; and they look for interrupts.
+ *
+ * The filter
+ * ----------
+ *
+ * - The last bit of each block is its lock.  It is no bit of any key: left out by
+ *	 its position, not by its value, which changes.
+ * - A process that adds a hash has the lock of the hash's first block from its
+ *	 first look at the bits until all of them are set.  Bits are never cleared.  So
+ *	 of those that add the same hash, the second finds all of its bits set.
+ * - A repeat needs no lock: if all bits are set, one that has added this hash has
+ *	 set the last of them; or it is a false positive.
+ * - With several blocks for a key, the others are not locked.  So then bits are set
+ *	 by atomic operations.
+ *
+ * A process with a lock, too, does nothing but set bits.  If it is killed, the
+ * server ends all others.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/dsm.h"
+#include "storage/s_lock.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "func/seen_shared.h"
+
+/* Ends the way of all hashes that come to it, in a table that moves */
+#define CLOSED					PG_UINT64_MAX
+
+/* The least table of the exact form: half a megabyte */
+#define LEAST_BLOCKS			8192
+
+/* Blocks whose hashes one process moves at a time */
+#define CHUNK_BLOCKS			256
+
+/* How often to look, before sleeping, whether others are done */
+#define SPINS_PER_SLEEP			1000
+
+/* The lock of a block, its last bit */
+#define LOCK_POSITION			(BLOOM_BLOCK_BITS - 1)
+#define LOCK_WORD				(BLOOM_BLOCK_WORDS - 1)
+#define LOCK_BIT				(UINT64CONST(1) << 63)
+
+/*
+ * Mutants, for the test that must catch them: a store in place of the swap; a
+ * table that is closed before there is a next one; locks that count as bits where
+ * they are not taken.  With pauses, other processes come in between more often.
+ */
+#ifdef BLOOM_SEEN_WITHOUT_SWAP
+#define WITHOUT_SWAP	true
+#else
+#define WITHOUT_SWAP	false
+#endif
+#ifdef BLOOM_SEEN_CLOSED_FIRST
+#define CLOSED_FIRST	true
+#else
+#define CLOSED_FIRST	false
+#endif
+#ifdef BLOOM_SEEN_LOCK_BY_VALUE
+#define LOCK_BY_VALUE	true
+#else
+#define LOCK_BY_VALUE	false
+#endif
+#ifdef BLOOM_SEEN_PAUSES
+#include <sched.h>
+static uint32 npauses;
+#define Pause()			((void) (++npauses % 64 == 0 && sched_yield()))
+#else
+#define Pause()			((void) 0)
+#endif
+
+/* Others are at work: wait, for a short time. */
+static void
+WaitForOthers(int *nspins)
+{
+	if (++*nspins % SPINS_PER_SLEEP != 0)
+		SPIN_DELAY();
+	else
+	{
+		CHECK_FOR_INTERRUPTS();
+		pg_usleep(100);
+	}
+}
+
+/* ----------------------------------------------------------------
+ *							MEMORY
+ * ----------------------------------------------------------------
+ */
+
+/* The bytes of a table */
+#define TableBytes(nblocks)		(((nblocks) + 1) * BLOOM_BLOCK_BYTES)
+
+static uint64
+BlocksForKeys(uint64 nkeys)
+{
+	return Min(Max(nkeys / BloomSeenRoom(1) + 1, LEAST_BLOCKS),
+			   BLOOM_SEEN_MAX_BLOCKS);
+}
+
+/*
+ * BloomSeenSharedBytes
+ *		What the exact form takes for so many keys.
+ */
+Size
+BloomSeenSharedBytes(uint64 nkeys)
+{
+	return TableBytes(BlocksForKeys(nkeys));
+}
+
+/*
+ * Would the operating system give us so much shared memory?
+ *
+ * If not, to ask for it is an error.  That comes before the server has changed
+ * anything but its note of the segment, which has an owner of its own here.
+ */
+static bool
+IsThereMemory(Size size)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ResourceOwner ours = ResourceOwnerCreate(owner, "bloom_seen");
+	volatile bool result = false;
+
+	CurrentResourceOwner = ours;
+	PG_TRY();
+	{
+		dsm_segment *segment = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+
+		if (segment != NULL)
+		{
+			result = true;
+			dsm_detach(segment);
+		}
+	}
+	PG_CATCH();
+	{
+		int			code = geterrcode();
+
+		CurrentResourceOwner = owner;
+		if (code != ERRCODE_DISK_FULL && code != ERRCODE_OUT_OF_MEMORY &&
+			code != ERRCODE_INSUFFICIENT_RESOURCES)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	CurrentResourceOwner = owner;
+	ResourceOwnerRelease(ours, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+	ResourceOwnerRelease(ours, RESOURCE_RELEASE_LOCKS, false, false);
+	ResourceOwnerRelease(ours, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	ResourceOwnerDelete(ours);
+	return result;
+}
+
+/* The blocks of a table, in this process */
+static uint64 *
+BlocksOf(const BloomSeenShared *shared, dsa_area *area, int table)
+{
+	void	   *memory = dsa_get_address(area, shared->tables[table].memory);
+
+	return (uint64 *) TYPEALIGN(BLOOM_BLOCK_BYTES, memory);
+}
+
+/* Make the next table, and publish it. */
+static void
+MakeTable(BloomSeenShared *shared, dsa_area *area, uint64 nblocks)
+{
+	int			number = pg_atomic_read_u32(&shared->ntables);
+	BloomSeenBlocks *table = &shared->tables[number];
+
+	if (number == BLOOM_SEEN_MAX_TABLES)
+		elog(ERROR, "too many tables of keys");
+	table->memory = dsa_allocate_extended(area, TableBytes(nblocks), DSA_ALLOC_HUGE);
+	table->nblocks = nblocks;
+	table->nusers = 0;
+	pg_atomic_init_u64(&table->ndealt, 0);
+	pg_atomic_init_u64(&table->nmoved, 0);
+	memset(BlocksOf(shared, area, number), 0, nblocks * BLOOM_BLOCK_BYTES);
+	pg_write_barrier();
+	pg_atomic_write_u32(&shared->ntables, number + 1);
+}
+
+/*
+ * BloomSeenShare
+ *		The leader, before others begin: a table without keys, for a filter of
+ *		this shape or, if that is NULL, for as many keys as are expected.
+ *
+ * False if it takes more than the limit, or than there is.
+ */
+bool
+BloomSeenShare(BloomSeenShared *shared, dsa_area *area, BloomSeenTables *call,
+			   const BloomShape *shape, uint64 expected, Size limit)
+{
+	uint64		nblocks = BlocksForKeys(expected);
+
+	memset(shared, 0, sizeof(BloomSeenShared));
+	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
+	pg_atomic_init_u64(&shared->nkeys, 0);
+	pg_atomic_init_u32(&shared->ntables, 0);
+	if (shape != NULL)
+	{
+		shared->capacity = shape->capacity;
+		shared->fp_prob = shape->fp_prob;
+		shared->params = BloomSeenParams(call, shape->fp_prob);
+		nblocks = BloomBlocksForCapacity(shape->capacity,
+										 shared->params.bits_per_key);
+		/* for the bits that are locks */
+		nblocks += nblocks / 100 + 1;
+	}
+	else
+		shared->seed = BloomSeenSeed();
+	shared->secret = BloomSeenNextSecret();
+	if (TableBytes(nblocks) > limit || !IsThereMemory(TableBytes(nblocks)))
+		return false;
+	MakeTable(shared, area, nblocks);
+	return true;
+}
+
+/*
+ * BloomSeenUnshare
+ *		The leader, after all others: give the memory back.
+ */
+void
+BloomSeenUnshare(BloomSeenShared *shared, dsa_area *area)
+{
+	int			ntables = pg_atomic_read_u32(&shared->ntables);
+
+	while (shared->oldest < ntables)
+		dsa_free(area, shared->tables[shared->oldest++].memory);
+}
+
+/*
+ * BloomSeenSharedMemory
+ *		What the tables take.
+ */
+Size
+BloomSeenSharedMemory(const BloomSeenShared *shared)
+{
+	int			ntables = pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &shared->ntables));
+	Size		size = 0;
+
+	for (int i = shared->oldest; i < ntables; i++)
+		size += TableBytes(shared->tables[i].nblocks);
+	return size;
+}
+
+/*
+ * Go from one table to another; the first is none to begin with.  A table that all
+ * have left is freed, unless somebody may still have to pass through it.
+ */
+static void
+UseTable(BloomSeenView *view, int from, int to)
+{
+	BloomSeenShared *shared = view->shared;
+	int			last;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	last = pg_atomic_read_u32(&shared->ntables) - 1;
+	if (from >= 0)
+		shared->tables[from].nusers--;
+	else
+		to = shared->oldest;
+	shared->tables[to].nusers++;
+	while (shared->oldest < last && shared->tables[shared->oldest].nusers == 0)
+		dsa_free(view->area, shared->tables[shared->oldest++].memory);
+	LWLockRelease(&shared->lock);
+	view->table = to;
+	view->blocks = BlocksOf(shared, view->area, to);
+	view->nblocks = shared->tables[to].nblocks;
+}
+
+/*
+ * BloomSeenJoin
+ *		A process that begins.
+ */
+void
+BloomSeenJoin(BloomSeenView *view, BloomSeenShared *shared, dsa_area *area)
+{
+	view->shared = shared;
+	view->area = area;
+	UseTable(view, -1, 0);
+}
+
+/* ----------------------------------------------------------------
+ *						THE EXACT FORM
+ * ----------------------------------------------------------------
+ */
+
+typedef enum Outcome
+{
+	KEY_SEEN,
+	KEY_NEW,
+	TABLE_CLOSED,
+	TABLE_FULL
+} Outcome;
+
+#define AtomicWord(word)		((pg_atomic_uint64 *) (word))
+
+/* Put a value in place of zero.  False: something is there, which is returned. */
+static inline bool
+Swap(uint64 *word, uint64 *there, uint64 value)
+{
+	*there = 0;
+	if (WITHOUT_SWAP)
+	{
+		*there = pg_atomic_read_u64(AtomicWord(word));
+		Pause();
+		if (*there == 0)
+			pg_atomic_write_u64(AtomicWord(word), value);
+		return *there == 0;
+	}
+	return pg_atomic_compare_exchange_u64(AtomicWord(word), there, value);
+}
+
+/* Put a hash into the first place on its way that is free, unless it is there. */
+static inline Outcome
+Put(uint64 *blocks, uint64 nblocks, uint64 secret, uint64 hash)
+{
+	uint64		place = BloomMulHigh(hash * secret, nblocks);
+
+	for (uint64 n = 0; n < nblocks; n++)
+	{
+		uint64	   *block = blocks + place * BLOOM_BLOCK_WORDS;
+		uint64		there;
+		int			nfound = 0;
+		int			nclosed = 0;
+		uint32		free = 0;
+
+		for (int i = 0; i < BLOOM_BLOCK_WORDS; i++)
+		{
+			there = pg_atomic_read_u64(AtomicWord(block + i));
+			nfound += there == hash;
+			nclosed += there == CLOSED;
+			free |= (uint32) (there == 0) << i;
+		}
+		if (nfound > 0)
+			return KEY_SEEN;
+		if (unlikely(nclosed > 0))
+			return TABLE_CLOSED;
+		if (likely(free != 0))
+		{
+			/* what was read before the first free place has not changed */
+			Pause();
+			for (int i = pg_rightmost_one_pos32(free); i < BLOOM_BLOCK_WORDS; i++)
+			{
+				if (likely(Swap(block + i, &there, hash)))
+					return KEY_NEW;
+				if (there == hash)
+					return KEY_SEEN;
+				if (there == CLOSED)
+					return TABLE_CLOSED;
+			}
+		}
+		if (++place == nblocks)
+			place = 0;
+	}
+	return TABLE_FULL;
+}
+
+/* Close some blocks, and put their hashes into the next table. */
+static void
+MoveBlocks(const BloomSeenShared *shared, uint64 *from, uint64 nwords,
+		   uint64 *to, uint64 nblocks)
+{
+	for (uint64 i = 0; i < nwords; i++)
+	{
+		uint64		hash = pg_atomic_read_u64(AtomicWord(from + i));
+
+		if (hash == 0)
+		{
+			Pause();
+			if (Swap(from + i, &hash, CLOSED))
+				continue;
+		}
+		if (hash != CLOSED &&
+			Put(to, nblocks, shared->secret, hash) != KEY_NEW)
+			elog(ERROR, "a key is in a table of keys twice");
+	}
+}
+
+/* Move to the next table, together with the others. */
+static void
+MoveOn(BloomSeenView *view)
+{
+	BloomSeenShared *shared = view->shared;
+	BloomSeenBlocks *table = &shared->tables[view->table];
+	uint64		nchunks = (view->nblocks + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS;
+	uint64	   *next;
+	uint64		nblocks;
+	uint64		chunk;
+	int			nspins = 0;
+
+	/* who has found a word closed may read this late */
+	pg_memory_barrier();
+	if (pg_atomic_read_u32(&shared->ntables) < (uint32) view->table + 2)
+		elog(ERROR, "a table of keys is closed, and there is no other");
+
+	/* all that can fail comes first */
+	next = BlocksOf(shared, view->area, view->table + 1);
+	nblocks = shared->tables[view->table + 1].nblocks;
+	while ((chunk = pg_atomic_fetch_add_u64(&table->ndealt, 1)) < nchunks)
+	{
+		uint64		first = chunk * CHUNK_BLOCKS;
+		uint64		last = Min(first + CHUNK_BLOCKS, view->nblocks);
+
+		MoveBlocks(shared, view->blocks + first * BLOOM_BLOCK_WORDS,
+				   (last - first) * BLOOM_BLOCK_WORDS, next, nblocks);
+		pg_atomic_fetch_add_u64(&table->nmoved, 1);
+	}
+	while (pg_atomic_read_u64(&table->nmoved) < nchunks)
+		WaitForOthers(&nspins);
+	pg_memory_barrier();
+	UseTable(view, view->table, view->table + 1);
+}
+
+/* The table has no room: make the next one, unless another process has. */
+static void
+Grow(BloomSeenView *view)
+{
+	BloomSeenShared *shared = view->shared;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if (pg_atomic_read_u32(&shared->ntables) == (uint32) view->table + 1)
+	{
+		for (uint64 i = 0; CLOSED_FIRST && i < view->nblocks * BLOOM_BLOCK_WORDS; i++)
+		{
+			uint64		there;
+
+			(void) Swap(view->blocks + i, &there, CLOSED);
+		}
+		MakeTable(shared, view->area, Min(view->nblocks * 2, BLOOM_SEEN_MAX_BLOCKS));
+	}
+	LWLockRelease(&shared->lock);
+	MoveOn(view);
+}
+
+/* Add a hash.  True: it was new. */
+static inline bool
+AddHash(BloomSeenView *view, uint64 hash)
+{
+	Outcome		outcome;
+
+	/* one of 2^64 hashes is counted as another */
+	if (unlikely(hash == CLOSED))
+		hash--;
+	while (unlikely((outcome = Put(view->blocks, view->nblocks,
+								   view->shared->secret, hash)) > KEY_NEW))
+	{
+		if (outcome == TABLE_CLOSED)
+			MoveOn(view);
+		else
+			Grow(view);
+	}
+	return outcome == KEY_NEW;
+}
+
+/* ----------------------------------------------------------------
+ *							THE FILTER
+ * ----------------------------------------------------------------
+ */
+
+/* The bit of a position in its word; none, if it is that of the lock */
+#define BitOf(position) \
+	((position) == LOCK_POSITION ? 0 : UINT64CONST(1) << ((position) & 63))
+
+/* Where to look whether it is set */
+#define TestedBit(position)		(LOCK_BY_VALUE ? LOCK_BIT >> (63 - ((position) & 63)) : BitOf(position))
+
+/*
+ * Which of a key's bits are not set?  If it is to be added, set them; the caller
+ * has the lock of the first block.  Zero: all are set.
+ */
+static pg_attribute_always_inline uint64
+MissingBits(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
+			uint64 hash, bool add)
+{
+	uint64		a = hash;
+	uint64		missing = 0;
+
+	for (int i = 0; i < params->blocks; i++)
+	{
+		uint64	   *block = words + BloomMulHigh(a, nblocks) * BLOOM_BLOCK_WORDS;
+		int			left = params->hashes;
+
+		while (left > 0)
+		{
+			int			n = Min(left, BLOOM_BLOCK_POSITIONS);
+			uint64		positions = BloomNextNumber(&a);
+
+			left -= n;
+			while (n-- > 0)
+			{
+				uint64	   *word = block + (positions >> 61);
+				uint64		bit = BitOf(positions >> 55);
+				uint64		before;
+
+				if (!add)
+					before = pg_atomic_read_u64(AtomicWord(word));
+				else if (params->blocks == 1)
+				{
+					before = *word;
+					*word = before | bit;
+				}
+				else
+					before = pg_atomic_fetch_or_u64(AtomicWord(word), bit);
+				missing |= ~before & TestedBit(positions >> 55);
+				positions <<= 9;
+			}
+		}
+		(void) BloomNextNumber(&a);
+	}
+	return missing;
+}
+
+/* Add a hash.  True: it was new, since one of its bits was not set. */
+static inline bool
+AddToFilter(BloomSeenView *view, uint64 hash)
+{
+	const BloomBlockedParams *params = &view->shared->params;
+	uint64	   *block = view->blocks +
+		BloomMulHigh(hash, view->nblocks) * BLOOM_BLOCK_WORDS;
+	pg_atomic_uint64 *lock = AtomicWord(block + LOCK_WORD);
+	uint64		missing;
+	int			nspins = 0;
+
+	if (MissingBits(view->blocks, view->nblocks, params, hash, false) == 0)
+		return false;
+	while (pg_atomic_fetch_or_u64(lock, LOCK_BIT) & LOCK_BIT)
+		WaitForOthers(&nspins);
+	missing = MissingBits(view->blocks, view->nblocks, params, hash, true);
+	Pause();
+	if (params->blocks > 1)
+		pg_atomic_fetch_and_u64(lock, ~LOCK_BIT);
+	else
+	{
+		/* nobody else writes to the block */
+		pg_write_barrier();
+		pg_atomic_write_u64(lock, block[LOCK_WORD] & ~LOCK_BIT);
+	}
+	return missing != 0;
+}
+
+/* ----------------------------------------------------------------
+ *							BATCHES
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomSeenAddBatch
+ *		Add the hashes of some rows: which were seen before?  Zero was not.
+ */
+void
+BloomSeenAddBatch(BloomSeenView *view, const uint64 *hashes, int n, bool *seen)
+{
+	BloomSeenShared *shared = view->shared;
+	bool		is_filter = shared->capacity > 0;
+	uint64		nnew = 0;
+	uint64		nkeys;
+
+	while (pg_atomic_read_u32(&shared->ntables) > (uint32) view->table + 1)
+		MoveOn(view);
+
+	/* so that the cache misses overlap: see BloomSeenTouch */
+	for (int i = 0; i < n; i++)
+	{
+		uint64		place = BloomMulHigh(is_filter ? hashes[i] : hashes[i] * shared->secret,
+										 view->nblocks);
+
+		(void) *(volatile uint64 *) (view->blocks + place * BLOOM_BLOCK_WORDS);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		bool		is_new = hashes[i] != 0 &&
+			(is_filter ? AddToFilter(view, hashes[i]) : AddHash(view, hashes[i]));
+
+		seen[i] = hashes[i] != 0 && !is_new;
+		nnew += is_new;
+	}
+	if (nnew == 0)
+		return;
+	nkeys = pg_atomic_fetch_add_u64(&shared->nkeys, nnew) + nnew;
+	if (is_filter || nkeys < Min(BloomSeenRoom(view->nblocks), BLOOM_MAX_EXACT_KEYS))
+		return;
+	if (nkeys >= BLOOM_MAX_EXACT_KEYS)
+		BloomSeenTooManyKeys();
+	Grow(view);
+}
