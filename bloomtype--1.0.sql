@@ -202,6 +202,15 @@ CREATE OPERATOR | (
 );
 COMMENT ON OPERATOR | (bloom, bloom) IS 'union of filters';
 
+CREATE FUNCTION _bloom_concat(bloom, text) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION _bloom_concat(bloom, text) IS 'an error that says how to add a key: without it, filter || key would be the text of both';
+
+CREATE OPERATOR || (
+	LEFTARG = bloom, RIGHTARG = text, FUNCTION = _bloom_concat
+);
+COMMENT ON OPERATOR || (bloom, text) IS 'an error: to add a key, use bloom_add';
+
 CREATE OPERATOR & (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_intersect,
 	COMMUTATOR = &
@@ -664,12 +673,62 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
 COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type of a set; distinct keys, by their hashes; probability that a new key is called seen; bytes on disk; rows; of a set that forgets: keep, and the time from which keys are remembered; seed; reads the whole set';
 
+CREATE FUNCTION bloom_sets(OUT set regclass, OUT key_type text,
+						   OUT keep interval, OUT bytes bigint,
+						   OUT comment text, OUT problem text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 10;
+COMMENT ON FUNCTION bloom_sets() IS 'the sets of the database: key type; keep, of those that forget; bytes on disk; comment of the table; what is wrong with a table that has the parameters of a set, but is none, or null; reads no set, and waits for no lock';
+
 CREATE FUNCTION bloom_set_filter(set regclass, capacity float8,
 								 fp_prob float8 DEFAULT 0.01,
 								 at timestamptz DEFAULT pg_catalog.now())
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
 COMMENT ON FUNCTION bloom_set_filter(regclass, float8, float8, timestamptz) IS 'a filter for capacity keys at false-positive rate fp_prob, with the keys of a set; it has the seed of the set, which whoever reads the filter then knows; a WARNING if it holds more keys than its capacity';
+
+-- ----------------------------------------------------------------
+--					KEYS UNIQUE ACROSS PARTITIONS
+--
+-- The owner of a table makes them.  Rows are checked with the privileges of the
+-- owner, whoever writes them.
+-- ----------------------------------------------------------------
+
+-- not STRICT; without keep, keys are kept forever; without name, it is made of those of the table and the columns
+CREATE FUNCTION bloom_unique_create(relation regclass, columns text,
+									on_conflict text DEFAULT 'error',
+									keep interval DEFAULT NULL,
+									name text DEFAULT NULL,
+									validate boolean DEFAULT true)
+	RETURNS regclass
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION bloom_unique_create(regclass, text, text, interval, text, boolean) IS 'keep the keys of a partitioned table, or hypertable, unique across its partitions, exactly; columns: as for CREATE INDEX; on_conflict: error (23505) or nothing, to drop repeats; keep: repeats of rows older than that are let pass; name of the set of keys, which is the result; validate => false: do not check the rows that are there, until bloom_unique_validate; needs a btree index that begins with the columns; keeps out writers until the transaction ends';
+
+CREATE PROCEDURE bloom_unique_validate(relation regclass, columns text)
+	AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON PROCEDURE bloom_unique_validate(regclass, text) IS 'check the rows that were there before bloom_unique_create(..., validate => false), partition by partition, with a commit after each where CALL may commit; others may write meanwhile; a repeated key is error 23505';
+
+-- not STRICT, these: null is an error
+CREATE FUNCTION bloom_unique_rebuild(relation regclass, columns text) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION bloom_unique_rebuild(regclass, text) IS 'check all rows of a table with a unique key, fill the set of its keys anew, without those of rows that are gone, and return their number; keeps out writers until the transaction ends';
+
+CREATE FUNCTION bloom_unique_drop(relation regclass, columns text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION bloom_unique_drop(regclass, text) IS 'undo bloom_unique_create: drop the triggers and the set of keys';
+
+CREATE FUNCTION bloom_unique() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
+COMMENT ON FUNCTION bloom_unique() IS 'trigger that keeps the keys of a partitioned table unique: bloom_unique_create makes its triggers';
+
+CREATE FUNCTION _bloom_unique_alter_table() RETURNS event_trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION _bloom_unique_alter_table() IS 'event trigger after ALTER TABLE: checks rows that come to a table with unique keys by ATTACH PARTITION, ENABLE TRIGGER or SET EXPRESSION; warns of DISABLE TRIGGER; gives the set of keys the new owner of the table';
+
+CREATE EVENT TRIGGER bloom_unique_alter_table ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE')
+	EXECUTE FUNCTION _bloom_unique_alter_table();
+COMMENT ON EVENT TRIGGER bloom_unique_alter_table IS 'checks rows that come to tables with unique keys by ALTER TABLE: see bloom_unique_create';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS

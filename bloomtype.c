@@ -598,6 +598,25 @@ bloom_intersect(PG_FUNCTION_ARGS)
 }
 
 /*
+ * _bloom_concat
+ *		An error.  (bloom || text)
+ *
+ * Those who know another type of sets write filter || key, which would silently be
+ * the text of the filter, followed by the key.
+ */
+PG_FUNCTION_INFO_V1(_bloom_concat);
+Datum
+_bloom_concat(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot concatenate a Bloom filter and a text"),
+			 errhint("To add a key, use bloom_add(filter, key); to combine two filters, filter | filter; for the text form, filter::text.")));
+	PG_RETURN_NULL();
+}
+
+/*
  * bloom_fit
  *		The filter with no more bits than its keys need.
  */

@@ -107,6 +107,19 @@ SELECT 'a crawl loses at most fp_prob = ' || pg_temp.percent(fp_prob) || ' %',
 	   (:urls - distinct_fetched) / :urls::float8 <= fp_prob
 FROM crawl;
 
+\echo 'Links that are in a table: bloom_seen keeps one row of each, exactly, without a sort.'
+\echo
+
+CREATE TEMP TABLE kept AS
+SELECT url FROM (SELECT url, bloom_seen(url) OVER () AS seen FROM link) AS l WHERE NOT seen;
+
+SELECT count(*) AS "rows kept", count(DISTINCT url) AS "different URLs" FROM kept;
+
+INSERT INTO verdict
+SELECT 'bloom_seen keeps one row of each URL', count(*) || ' of ' || :urls,
+	   count(*) = :urls AND count(DISTINCT url) = :urls
+FROM kept;
+
 --
 -- (b) Size
 --
@@ -255,6 +268,35 @@ ORDER BY asked DESC;
 \x on
 SELECT (bloom_info(whole)).* FROM half;
 \x off
+
+--
+-- (f) A stored set
+--
+
+\echo '(f) A stored set says of each link whether it is new, to any number of crawlers, and'
+\echo 'forgets what a transaction has added that fails.  It needs no capacity and no rate.'
+\echo
+
+SELECT bloom_set_create('pg_temp.known', 'text') \g /dev/null
+
+BEGIN;
+SELECT cardinality(bloom_set_add_all('pg_temp.known', ARRAY(SELECT url FROM link))) AS "new, before the ROLLBACK";
+ROLLBACK;
+
+CREATE TEMP TABLE fetched AS
+SELECT url FROM (SELECT url FROM link ORDER BY id) AS l
+WHERE bloom_set_add('pg_temp.known', url);
+
+SELECT (SELECT count(*) FROM link) AS links, count(*) AS fetched, count(DISTINCT url) AS "different URLs"
+FROM fetched;
+
+INSERT INTO verdict
+SELECT 'a set lets each URL through once', count(*) || ' of ' || :urls,
+	   count(*) = :urls AND count(DISTINCT url) = :urls
+FROM fetched;
+
+-- drop it while the session's temporary schema is there
+DROP TABLE pg_temp.known;
 
 --
 -- The verdict

@@ -44,6 +44,7 @@ build_packages=(SERVER HEADERS libxxhash-dev gcc libc6-dev make gzip)
 client_packages=(nodejs npm chromium golang-go cargo default-jdk-headless
     python3-xxhash python3-venv python3-setuptools python3-wheel
     python3-psycopg2 python3-psycopg python3-asyncpg python3-sqlalchemy
+    python3-django golang-github-jackc-pgx-v4-dev
     golang-github-lib-pq-dev libpostgresql-jdbc-java libdbd-pg-perl)
 
 
@@ -185,6 +186,7 @@ lacks() {
         python3-psycopg) ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null ;;
         python3-asyncpg) ! /usr/bin/python3 -c 'import asyncpg' 2>/dev/null ;;
         python3-sqlalchemy) ! /usr/bin/python3 -c 'import sqlalchemy' 2>/dev/null ;;
+        python3-django) ! /usr/bin/python3 -c 'import django' 2>/dev/null ;;
         python3-venv) ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null ;;
         python3-setuptools) ! /usr/bin/python3 -c 'import setuptools' 2>/dev/null ;;
         python3-wheel) ! /usr/bin/python3 -c 'import wheel' 2>/dev/null ;;

@@ -68,12 +68,12 @@ SELECT o.oid::regoperator AS operator, oprcode::oid::regprocedure AS function, o
 	   oprrest, oprjoin, oprcanhash, oprcanmerge
 FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
 ORDER BY oprname COLLATE "C", oprleft::regtype::text COLLATE "C", oprright::regtype::text COLLATE "C";
--- each commutator's commutator is the operator (a difference has none);
+-- each commutator's commutator is the operator (a difference and an error have none);
 -- estimators fit the kind
 SELECT o.oid::regoperator AS operator_of_wrong_commutator
 FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
 	 LEFT JOIN pg_operator AS c ON c.oid = o.oprcom
-WHERE o.oprname <> '-' AND c.oprcom IS DISTINCT FROM o.oid OR c.oprrest <> o.oprrest OR c.oprjoin <> o.oprjoin;
+WHERE o.oprname NOT IN ('-', '||') AND c.oprcom IS DISTINCT FROM o.oid OR c.oprrest <> o.oprrest OR c.oprjoin <> o.oprjoin;
 
 -- Aggregates: those with a combine function have a state of a real type and
 -- arguments of concrete types, which is what distributed engines ask for.
@@ -134,7 +134,9 @@ WITH internal AS (
 	UNION
 	-- in a column's default, in the table of a set
 	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
-	WHERE proname = '_bloom_set_room'
+	WHERE proname = '_bloom_set_params'
+	UNION
+	SELECT evtfoid FROM pg_event_trigger
 )
 SELECT p.oid::regprocedure AS misnamed
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid

@@ -44,6 +44,13 @@ SELECT bloom_set_load('other', 'SELECT i FROM generate_series(1, 10) AS i WHERE 
 TRUNCATE other;
 SELECT bloom_set_load('other', 'SELECT add_to_other(i * 10) FROM generate_series(1, 1000) AS i') AS new;
 SELECT bloom_set_contains_all('other', ARRAY(SELECT i * 10 + d FROM generate_series(1, 1000) AS i, generate_series(0, 1) AS d)) AS none_denied, keys FROM bloom_set_info('other');
+-- more than fits into memory
+TRUNCATE other;
+SET maintenance_work_mem = '1MB';
+SELECT bloom_set_load('other', 'SELECT i FROM generate_series(1, 200000) AS i, generate_series(1, 2) AS twice') AS new;
+RESET maintenance_work_mem;
+SELECT keys, rows FROM bloom_set_info('other');
+SELECT bloom_set_contains_all('other', ARRAY(SELECT generate_series(1, 200000))) AS none_denied;
 -- numbers of other types, and text
 TRUNCATE other;
 SELECT bloom_set_load('other', 'SELECT 1::smallint') AS new, bloom_set_load('other', 'VALUES (1), (2)') AS new;
@@ -62,6 +69,10 @@ SELECT bloom_set_load('other', 'SELECT ''a''::text');
 SELECT bloom_set_load('other', 'SELECT 1::text WHERE false');
 SELECT bloom_set_load('other', 'SELECT 1.5');
 SELECT bloom_set_load('other', 'SELECT 1 / (5 - i) FROM generate_series(1, 5) AS i');
+-- (it ends, since it can be cancelled)
+SET statement_timeout = '200ms';
+SELECT bloom_set_load('other', 'SELECT generate_series(1, 1000000000000)');
+RESET statement_timeout;
 \set VERBOSITY sqlstate
 SELECT bloom_set_load('other', 'SELEC 1');
 SELECT bloom_set_load('other', '');

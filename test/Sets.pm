@@ -12,11 +12,13 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_server start_small_server use_library answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions);
+our @EXPORT = qw(start_server start_small_server use_library use_mutant answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
+	make_gate paused);
 
 my $node;
 my $gates = 0;
 my $files = 0;
+my @small;		# the library of start_small_server: its name and flags
 
 # start_server NAME, SETTINGS, INIT...: one that has the extension, and these tables:
 # told, for keys that were told to be new, and the gate at which sessions wait for
@@ -38,8 +40,9 @@ sub start_small_server
 	my ($name, $settings, @flags) = @_;
 
 	start_node($name, $settings);
-	use_library($name, 'postgres', '-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
+	@small = ($name, '-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
 		'-DSTORED_SET_STRIPE_BITS=1', @flags);
+	use_library($name, 'postgres', @small[ 1 .. $#small ]);
 	return $node;
 }
 
@@ -48,12 +51,41 @@ sub start_small_server
 sub use_library
 {
 	my ($name, $database, @flags) = @_;
-	my $dir = $PostgreSQL::Test::Utils::tmp_check . "/library_$name";
-	my $script;
+	my $dir = library_dir($name);
 
 	mkdir $dir;
 	system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', 'sql', 'test', $dir);
 	system_or_bail('find', $dir, '-name', '*.o', '-delete');
+	make_library($dir, $database, @flags);
+	return;
+}
+
+# use_mutant MUTANT, DATABASE, FLAG, FILE...: the same for the library of start_small_server
+# with one more flag, which only these files know.
+sub use_mutant
+{
+	my ($mutant, $database, $flag, @files) = @_;
+	my ($name, @flags) = @small;
+	my $dir = library_dir($mutant);
+
+	# with the times of the objects, so that make keeps them
+	system_or_bail('cp', '-a', library_dir($name), $dir);
+	unlink "$dir/bloomtype.so", map { s/\.c$/.o/r } map { glob "$dir/$_" } @files;
+	make_library($dir, $database, @flags, $flag);
+	return;
+}
+
+sub library_dir
+{
+	my ($name) = @_;
+	return $PostgreSQL::Test::Utils::tmp_check . "/library_$name";
+}
+
+sub make_library
+{
+	my ($dir, $database, @flags) = @_;
+	my $script;
+
 	system_or_bail('make', '-s', '-C', $dir, '-j', '2', 'with_llvm=no', "COPT=-O1 @flags",
 		'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'), 'bloomtype.so');
 	$script = slurp_file("$dir/bloomtype--1.0.sql");
@@ -151,6 +183,13 @@ sub end_sessions
 {
 	my @sessions = @_;
 
+	# read all of them: one that has many errors to tell stops while nobody reads, and
+	# another can wait for its transaction
+	while (my @running = grep { $_->{run}->pumpable } @sessions)
+	{
+		$_->{run}->pump_nb foreach @running;
+		select undef, undef, undef, 0.01;
+	}
 	$_->{run}->finish foreach @sessions;
 	return join '', map { $_->{errors} } @sessions;
 }
@@ -160,6 +199,49 @@ sub in_sessions
 {
 	my ($n, $sql) = @_;
 	return end_sessions(start_sessions(("\\set ON_ERROR_STOP 1\n$sql") x $n));
+}
+
+# make_gate DATABASE: what paused needs there.
+sub make_gate
+{
+	my ($database) = @_;
+
+	$node->safe_psql($database, q{
+		-- the gate, and whether a session stands before it
+		CREATE TABLE open (name text);
+		CREATE PROCEDURE shut(name text) LANGUAGE plpgsql AS $$
+		BEGIN
+			PERFORM pg_advisory_lock(2026);
+			COMMIT;
+			WHILE NOT EXISTS (SELECT FROM public.open WHERE open.name = shut.name) LOOP
+				PERFORM pg_sleep(0.01);
+				COMMIT;
+			END LOOP;
+			PERFORM pg_advisory_unlock(2026);
+		END
+		$$});
+	return;
+}
+
+# paused DATABASE, PAUSE, CALL, MEANWHILE: what a call says that stops at a pause, while
+# something is done: SQL, or a Perl function.  The pause is at a letter of set/pause.h.
+sub paused
+{
+	my ($database, $pause, $call, $meanwhile) = @_;
+	my $gate = 'gate ' . ++$gates;
+	my $waits = "SELECT count(*) = %d FROM pg_locks WHERE locktype = 'advisory' AND objid = 2026 AND objsubid = 1 AND %s granted"
+	  . ' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())';
+	my ($shut) = start_sessions_in($database, "CALL shut('$gate')");
+	my $call_session;
+
+	$node->poll_query_until($database, sprintf($waits, 1, '')) or die 'the gate is not shut';
+	($call_session) = start_sessions_in($database, "SET application_name = '$pause';\n$call");
+	$node->poll_query_until($database, sprintf($waits, 1, 'NOT')) or die 'nobody waits';
+	# the name of a test has letters, too
+	ref $meanwhile ? $meanwhile->() : $node->safe_psql($database, "SET application_name = '';\n$meanwhile");
+	$node->safe_psql($database, "INSERT INTO open VALUES ('$gate')");
+	my $errors = end_sessions($shut, $call_session);
+	return $call_session->{out} . ($errors =~ s/^.*?(ERROR: [^\n]*).*$/$1/sr);
 }
 
 1;

@@ -88,13 +88,29 @@ func (b *Builder) flush() {
 	}
 }
 
-// Filter returns the filter of the keys so far.  The builder can go on.
+// Filter returns the filter of the keys so far.  The builder can go on.  If there
+// were more keys than the capacity, its rate is higher than requested: see Err.
 func (b *Builder) Filter() *Filter {
+	b.count()
+	return b.filter.clone()
+}
+
+func (b *Builder) count() {
 	b.flush()
 	if b.filter.bits != nil {
 		b.filter.count = countBits(b.filter.bits)
 	}
-	return b.filter.clone()
+}
+
+// Err is ErrFull, with the rate that the filter now has, if more keys were added
+// than the capacity, and nil otherwise.  Call it after the last Add.
+func (b *Builder) Err() error {
+	b.count()
+	if f := b.filter; f.isOverfull() {
+		return fmt.Errorf("%w: about %.0f, where it is %d; the false-positive rate is now %.3g, not %g",
+			ErrFull, f.estimate(), f.capacity, f.FPProbNow(), f.fpProb)
+	}
+	return nil
 }
 
 // BestParams returns the smallest whole number of bits per key that reaches the

@@ -25,6 +25,9 @@ var ErrFormat = errors.New("bloomtype: not a filter")
 // hashes or seeds differ, and of keys for a filter without a shape.
 var ErrShape = errors.New("bloomtype: shape mismatch")
 
+// ErrFull is the error of more keys than the capacity: see Builder.Err.
+var ErrFull = errors.New("bloomtype: more keys than the capacity")
+
 const (
 	version    = 1
 	keysForm   = 1
@@ -285,6 +288,26 @@ func (f *Filter) estimate() float64 {
 	}
 	m := float64(f.words * 64)
 	return -m / float64(f.hashes) * math.Log1p(-math.Min(float64(f.count), m-1)/m)
+}
+
+// FPProbNow is the rate of false positives with the keys that the filter has now.
+func (f *Filter) FPProbNow() float64 {
+	return f.Info().FPProbNow
+}
+
+// IsFull reports whether the filter holds more keys than its capacity, by the
+// estimate, so that FPProbNow can be more than requested.  It is bloom_is_full.
+func (f *Filter) IsFull() bool {
+	return f.estimate() > float64(f.capacity)
+}
+
+// isOverfull is IsFull by more than chance, with a rate that is too high: then
+// the server raises a WARNING.
+func (f *Filter) isOverfull() bool {
+	m, capacity := float64(f.words*64), float64(f.capacity)
+	c := float64(f.hashes) * capacity / m
+	deviation := math.Sqrt(m*(math.Expm1(c)-c)) / float64(f.hashes)
+	return f.bits != nil && f.FPProbNow() > f.fpProb && f.estimate() > capacity+4*deviation
 }
 
 // Contains reports whether the filter possibly contains the key.  False is

@@ -504,6 +504,41 @@ func TestURLs(t *testing.T) {
 	t.Logf("%d URLs, %d filters", len(urls), len(files))
 }
 
+// More keys than the capacity are an error, if asked for, with the rate.
+func TestFull(t *testing.T) {
+	for _, c := range []struct {
+		capacity, n int64
+		isFull, err bool
+	}{{1000, 0, false, false}, {1000, 1000, false, false}, {2, 5, true, false}, {10, 1000, true, true}, {1000, 1100, true, true}} {
+		builder, err := NewBuilder(Options{Capacity: c.capacity})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := int64(0); i < c.n; i++ {
+			if err := builder.Add(Integer(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := builder.Filter(), builder.Err()
+		if f.IsFull() != c.isFull || errors.Is(err, ErrFull) != c.err {
+			t.Error(c, f.IsFull(), err)
+		}
+		if now := fmt.Sprintf("where it is %d; the false-positive rate is now %.3g, not 0.01", c.capacity, f.FPProbNow()); err != nil && !strings.HasSuffix(err.Error(), now) {
+			t.Error(err, now)
+		}
+	}
+}
+
+// Lines of a filter, and whether it is full.
+func TestFullByServer(t *testing.T) {
+	for _, line := range strings.Split(strings.TrimSpace(string(server(t, "full"))), "\n") {
+		fields := strings.Fields(line)
+		if f, err := FromBytes(unhex(t, fields[0])); err != nil || f.IsFull() != (fields[1] == "t") {
+			t.Error(line, err)
+		}
+	}
+}
+
 // Lines of two filters, their union and their intersection.
 func TestCombined(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(server(t, "combined"))), "\n")

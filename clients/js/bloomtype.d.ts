@@ -76,12 +76,19 @@ export class BloomFilter {
   /** A filter of at least the keys that are in both: its rate is higher. */
   intersect(other: BloomFilter): BloomFilter
   readonly info: Info
+  /** Does it hold more keys than its capacity, by the estimate?  `info.fpProbNow` is the rate then. */
+  readonly isFull: boolean
   /** The bytes that the server takes, `$1::bytea::bloom`; not copied. */
   toBytes(): Uint8Array
   /** The text form, base64. */
   toString(): string
+  /** In JSON, the text form, which `from` reads. */
+  toJSON(): string
+  /** As a parameter of node-postgres, the text form. */
+  toPostgres(): string
 }
 
+/** Another name than these is an error, such as fp_prob. */
 export interface BuilderOptions {
   /** How many distinct keys the filter is for; a fraction is rounded up. */
   capacity: number | bigint
@@ -90,6 +97,11 @@ export interface BuilderOptions {
   keyType: KeyTypeName
   /** 64 bits, with a sign; 0 by default.  Filters that are combined have the same. */
   seed?: number | bigint
+  /**
+   * Called once, when bytes are made of more keys than the capacity: the rate is
+   * then `info.fpProbNow`.  By default, `console.warn` says so.
+   */
+  onFull?: (info: Info) => void
 }
 
 export class BloomBuilder {
@@ -100,6 +112,8 @@ export class BloomBuilder {
   /** The filter, as bytes for the server, as text, or to be tested.  More keys can be added afterwards. */
   toBytes(): Uint8Array
   toString(): string
+  toJSON(): string
+  toPostgres(): string
   build(): BloomFilter
 }
 

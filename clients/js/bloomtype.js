@@ -872,10 +872,8 @@ export class BloomFilter {
 
   /** What bloom_info of the server returns. */
   get info() {
-    const { form, hashes, keyType, bits, seedH, seedL, capacity, fpProb, count } = this.#fields
-    const fill = bits === 0 ? 0 : form === BITS ? count / bits : -Math.expm1(-hashes * count / bits)
-    // a full filter has at least as many keys as fill all bits but one
-    const estimate = -bits / hashes * Math.log1p(-Math.min(count, bits - 1) / bits)
+    const { form, hashes, keyType, bits, seedH, seedL, capacity, fpProb } = this.#fields
+    const { keys, fpProbNow, fill } = measure(this.#fields)
     return {
       keyType: keyType && keyType.name,
       bits,
@@ -883,12 +881,17 @@ export class BloomFilter {
       seed: BigInt.asIntN(64, bigint(seedH, seedL)),
       capacity: Number(capacity),
       fpProb,
-      keys: form === KEYS ? count : Math.round(estimate),
-      fpProbNow: form === KEYS ? count / 2 ** 64 : fill ** hashes,
+      keys: Math.round(keys),
+      fpProbNow,
       fill,
       bytes: this.#bytes.length,
       representation: form === KEYS ? 'keys' : 'bits',
     }
+  }
+
+  /** Does it hold more keys than its capacity, by the estimate?  bloom_is_full of the server. */
+  get isFull() {
+    return measure(this.#fields).keys > Number(this.#fields.capacity)
   }
 
   /** The bytes that the server takes: $1::bytea::bloom.  They are not copied. */
@@ -899,6 +902,16 @@ export class BloomFilter {
   /** The text form, base64. */
   toString() {
     return encodeBase64(this.#bytes)
+  }
+
+  /** In JSON, the text form, which BloomFilter.from reads. */
+  toJSON() {
+    return this.toString()
+  }
+
+  /** As a parameter of node-postgres, the text form. */
+  toPostgres() {
+    return this.toString()
   }
 }
 
@@ -1005,6 +1018,30 @@ class Content {
   }
 }
 
+/** What the keys of a filter have made of it: how many they are, the rate now, the fraction of bits that are set. */
+function measure({ form, hashes, bits, count }) {
+  if (form === KEYS) {
+    return { keys: count, fpProbNow: count / 2 ** 64, fill: bits === 0 ? 0 : -Math.expm1(-hashes * count / bits) }
+  }
+  // a full filter has at least as many keys as fill all bits but one
+  const keys = -bits / hashes * Math.log1p(-Math.min(count, bits - 1) / bits)
+  return { keys, fpProbNow: (count / bits) ** hashes, fill: count / bits }
+}
+
+/** When the server warns: more keys than the capacity by four standard errors of the estimate. */
+function isOverfull(fields) {
+  const { bits, hashes, fpProb } = fields
+  const { keys, fpProbNow } = measure(fields)
+  const capacity = Number(fields.capacity), c = hashes * capacity / bits
+  return fields.form === BITS && fpProbNow > fpProb &&
+    keys > capacity + 4 * Math.sqrt(bits * (Math.expm1(c) - c)) / hashes
+}
+
+function warn({ keys, capacity, fpProb, fpProbNow }) {
+  console.warn(`bloomtype: the filter holds about ${keys} keys, its capacity is ${capacity}; ` +
+    `its false-positive rate is now ${fpProbNow.toPrecision(3)}, not ${fpProb}`)
+}
+
 /** The fields of a combination: the larger capacity, with its rate. */
 function combine(a, b) {
   if (a.bits !== b.bits || a.hashes !== b.hashes || a.seedH !== b.seedH || a.seedL !== b.seedL) {
@@ -1021,11 +1058,28 @@ function combine(a, b) {
 // A filter, to be filled
 // ----------------------------------------------------------------
 
+const OPTIONS = ['capacity', 'fpProb', 'keyType', 'seed', 'onFull']
+
+/** An option by this name would be ignored: it may be another's, such as fp_prob. */
+function checkOptions(options) {
+  if (typeof options !== 'object' || options === null) throw wrongKey('the options are an object, such as { capacity: 1000 }')
+  for (const name of Object.keys(options)) {
+    if (OPTIONS.includes(name)) continue
+    const plain = (text) => text.toLowerCase().replace(/[^a-z]/g, '')
+    const meant = OPTIONS.find((option) => plain(option) === plain(name))
+    throw wrongKey(`unknown option ${name}; ` + (meant ? `write ${meant}` : `the options are ${OPTIONS.join(', ')}`))
+  }
+}
+
 export class BloomBuilder {
   #fields
   #content
+  #onFull
 
-  constructor({ capacity, fpProb = 0.01, keyType, seed = 0 }) {
+  constructor(options) {
+    checkOptions(options)
+    const { capacity, fpProb = 0.01, keyType, seed = 0, onFull = warn } = options
+    if (typeof onFull !== 'function') throw wrongKey('onFull is not a function')
     const { bits, hashes } = params(capacity, fpProb)
     if (keyType === undefined) throw wrongType("name the keyType, such as 'text' or 'bigint'")
     const [seedH, seedL] = halves(seed)
@@ -1039,6 +1093,7 @@ export class BloomBuilder {
       fpProb,
     }
     this.#content = new Content(this.#fields)
+    this.#onFull = onFull
   }
 
   /** Adds a key; null and undefined are no keys, as in SQL. */
@@ -1059,12 +1114,29 @@ export class BloomBuilder {
 
   /** The bytes that the server takes: $1::bytea::bloom.  More keys can be added afterwards. */
   toBytes() {
-    return this.#content.encode(this.#fields)
+    const bytes = this.#content.encode(this.#fields)
+    const count = Number(new DataView(bytes.buffer).getBigUint64(36, true))
+    if (this.#onFull && isOverfull({ ...this.#fields, form: bytes[1], count })) {
+      const onFull = this.#onFull
+      this.#onFull = null         // once
+      onFull(new BloomFilter(bytes).info)
+    }
+    return bytes
   }
 
   /** The text form, base64. */
   toString() {
     return encodeBase64(this.toBytes())
+  }
+
+  /** In JSON, the text form, which BloomFilter.from reads. */
+  toJSON() {
+    return this.toString()
+  }
+
+  /** As a parameter of node-postgres, the text form. */
+  toPostgres() {
+    return this.toString()
   }
 
   /** The filter, to be tested. */

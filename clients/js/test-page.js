@@ -39,6 +39,7 @@ let last = 0
 let rest = ''
 let messages = ''
 const exceptions = []
+const complaints = []           // in the console
 
 log.on('data', (data) => { messages += data })
 browser.on('exit', () => {
@@ -50,6 +51,8 @@ fromBrowser.on('data', (data) => {
   for (const part of parts) {
     const { id, result, error, method, params } = JSON.parse(part)
     if (method === 'Runtime.exceptionThrown') exceptions.push(params.exceptionDetails.exception?.description)
+    if (method === 'Log.entryAdded' && params.entry.level === 'error') complaints.push(params.entry.text)
+    if (method === 'Runtime.consoleAPICalled' && params.type === 'error') complaints.push(JSON.stringify(params.args))
     if (!waiting.has(id)) continue
     const { resolve, reject } = waiting.get(id)
     waiting.delete(id)
@@ -140,6 +143,7 @@ async function test() {
   const { targetId } = await send('Target.createTarget', { url: html.href })
   session = (await send('Target.attachToTarget', { targetId, flatten: true })).sessionId
   await send('Runtime.enable')
+  await send('Log.enable')
   await send('Page.enable')
   check(await until(`document.readyState === 'complete' && document.getElementById('size')?.textContent > ''`), 'the page is there')
 
@@ -329,6 +333,16 @@ async function test() {
     check(digits.length === 16 && digits.every(([w, h]) => h >= 14 && w >= 7) && cells.every(([l, r], i) => r - l >= 12 && (i === 0 || l > cells[i - 1][1])),
       'the bits are as large as other letters, side by side', digits[0], cells)
   }
+  // as while a browser measures the page for a picture of all of it
+  for (const size of [0, 1, 20]) {
+    await value(`new Promise((resolve) => {
+      document.body.style.width = '${size}px'
+      window.dispatchEvent(new Event('resize'))
+      setTimeout(resolve, 50)
+    })`)
+  }
+  check(complaints.length === 0, 'nothing in the console, also without any width', complaints.length, complaints[0])
+  await value(`document.body.style.width = ''`)
   await send('Emulation.clearDeviceMetricsOverride')
 
   // the module itself, in a worker

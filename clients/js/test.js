@@ -80,7 +80,7 @@ for (const v of vectors.filters) {
     `tested: ${v.keys.length} keys and ${v.others.length} others`)
   if (v.sql === null || v.keys.length === 0) continue
   if (v.sql.includes('bloom_empty_shaped')) continue       // has no capacity of its own
-  const builder = BloomFilter.builder({ capacity: Number(v.capacity), fpProb: v.fp_prob, seed: BigInt(v.seed), keyType: v.keys[0].type })
+  const builder = BloomFilter.builder({ capacity: Number(v.capacity), fpProb: v.fp_prob, seed: BigInt(v.seed), keyType: v.keys[0].type, onFull() {} })
   builder.addAll(v.keys.map(keyOf)).addAll(v.keys.map(keyOf))
   check(hex(builder.toBytes()) === v.bytes, 'made', hex(builder.toBytes()), v.bytes)
 }
@@ -177,6 +177,39 @@ check(BloomFilter.from(' ' + texts.toString().replace(/(.{60})/g, '$1\n')).has('
 const empty = BloomFilter.from(unhex(vectors.filters[0].bytes))
 check(!empty.has('x') && !empty.has(1), 'a filter without a shape has no keys')
 
+// options
+for (const [name, what] of [['fp_prob', /unknown option fp_prob; write fpProb$/], ['keytype', /write keyType$/], ['size', /the options are capacity, fpProb/]]) {
+  let message
+  fails('22023', `option ${name}`, () => {
+    try {
+      BloomFilter.builder({ capacity: 1000, keyType: 'text', [name]: 0.001 })
+    } catch (error) {
+      message = error.message
+      throw error
+    }
+  })
+  check(what.test(message), 'which are named', message)
+}
+fails('22023', 'no options', () => BloomFilter.builder(1000))
+fails('22023', 'onFull is no function', () => BloomFilter.builder({ capacity: 1000, keyType: 'text', onFull: true }))
+
+// more keys than the capacity
+const calls = []
+const over = (capacity, n) => BloomFilter.builder({ capacity, keyType: 'bigint', onFull: (info) => calls.push(info) }).addAll(Array(n).keys())
+check(!over(1000, 1000).build().isFull && !over(10, 5).build().isFull && over(2, 5).build().isFull && calls.length === 0, 'up to the capacity, all is well')
+const heap = over(10, 1000)
+check(heap.build().isFull && heap.toString() && calls.length === 1 && calls[0].capacity === 10 && calls[0].fpProbNow > 0.99, 'beyond it, one call', ...calls)
+const said = []
+const { warn } = console
+console.warn = (text) => said.push(text)
+BloomFilter.builder({ capacity: 10, keyType: 'bigint' }).addAll(Array(1000).keys()).build()
+console.warn = warn
+check(said.length === 1 && /about \d+ keys, its capacity is 10; its false-positive rate is now 1\.00, not 0.01$/.test(said[0]), 'or a warning', ...said)
+
+// in JSON, and as a parameter
+check(JSON.stringify({ texts }) === `{"texts":"${texts}"}` && BloomFilter.from(JSON.parse(JSON.stringify(texts))).has('') &&
+  JSON.stringify(heap) === `"${heap}"` && texts.toPostgres() === `${texts}` && heap.toPostgres() === `${heap}`, 'toJSON and toPostgres')
+
 // filters as sets
 const few = BloomFilter.builder({ capacity: 1000, keyType: 'bigint' }).addAll([1, 2, 3]).build()
 const hundreds = BloomFilter.builder({ capacity: 1000, keyType: 'bigint' }).addAll(Array(900).keys()).build()
@@ -217,6 +250,8 @@ if (folder) {
     return hex(left.union(right).toBytes()) !== union || hex(left.intersect(right).toBytes()) !== intersection
   })
   check(pairs.length > 100 && wrong.length === 0, `unions and intersections of ${pairs.length} pairs`, ...wrong)
+  const full = readFileSync(`${folder}/full`, 'utf8').trim().split('\n').map((line) => line.split(' '))
+  check(full.length > 20 && full.every(([bytes, isFull]) => BloomFilter.from(unhex(bytes)).isFull === (isFull === 't')), `${full.length} filters are full, or not`)
   const verdicts = readFileSync(`${folder}/verdicts`, 'utf8').trim().split('\n')
   check(verdicts.length > 100 && verdicts.every((line) => {
     const [verdict, file] = line.split(' ')

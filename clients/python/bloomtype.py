@@ -36,13 +36,14 @@ import numbers
 import operator
 import struct
 import uuid
+import warnings
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Callable, Iterable, Iterator
 
 import xxhash
 
-__all__ = ["Filter", "Key", "KeyTypeError", "best_params", "canonical", "register"]
+__all__ = ["Filter", "FullWarning", "Key", "KeyTypeError", "best_params", "canonical", "register"]
 __version__ = "1.0.0rc2"
 
 MASK = 2**64 - 1
@@ -62,6 +63,10 @@ MAX_BUILTIN = 10000
 
 class KeyTypeError(TypeError):
     """A key of another type than the filter holds."""
+
+
+class FullWarning(UserWarning):
+    """A filter holds more keys than its capacity, so that its rate is higher than requested."""
 
 
 @dataclass(frozen=True)
@@ -459,6 +464,8 @@ class Filter:
         self.key_type: KeyType | None = None
         self._keys: set[int] | None = set()
         self._bits = bytearray()
+        self._until_check = 0  # so many keys can be added before the filter can be too full
+        self._warned = False
 
     def _like(self, **changes: Any) -> Filter:
         """Another filter of this shape, with no key."""
@@ -591,13 +598,33 @@ class Filter:
             a = (a * MULTIPLIER + INCREMENT) & MASK
             yield a * self.words * 64 >> 64
 
-    def _set(self, hashes: Iterable[int]) -> None:
+    def _set(self, hashes: Iterable[int]) -> int:
+        """Set the bits of these keys; how many there were."""
         bits, size, rounds = self._bits, self.words * 64, range(self.hashes)
-        for a in hashes:
+        n = 0
+        for n, a in enumerate(hashes, 1):
             for _ in rounds:
                 a = (a * MULTIPLIER + INCREMENT) & MASK
                 position = a * size >> 64
                 bits[position >> 3] |= 1 << (position & 7)
+        return n
+
+    def _check_full(self, added: int, stacklevel: int = 3) -> None:
+        """Warn, once, if there are more keys than the capacity, as the server does."""
+        self._until_check -= added
+        if self._keys is not None or self._warned or self._until_check > 0:
+            return
+        size, keys, rate = self.words * 64, self.cardinality(), self.fp_prob_now()
+        c = self.hashes * self.capacity / size
+        error = math.sqrt(size * (math.expm1(c) - c)) / self.hashes
+        if rate > self.fp_prob and keys > self.capacity + 4 * error:
+            self._warned = True
+            warnings.warn(
+                f"the filter holds about {keys:.0f} keys, its capacity is {self.capacity}; "
+                f"its false-positive rate is now {rate:.3g}, not {self.fp_prob:g}",
+                FullWarning, stacklevel=stacklevel)  # fmt: skip
+        # not before each key, where most are repeats
+        self._until_check = max(int(self.capacity - keys), self.capacity // 100, 1)
 
     def _bits_set(self) -> int:
         return int.from_bytes(self._bits, "little").bit_count()
@@ -626,12 +653,17 @@ class Filter:
 
     def add(self, key: Any) -> None:
         """Add a key.  The first one decides on the type of all."""
-        self.update((key,))
+        self._check_full(self._add((key,)))
 
     def update(self, keys: Iterable[Any]) -> None:
-        """Add all keys; None is none, as in SQL."""
+        """Add all keys; None is none, as in SQL.  More of them than the capacity are a FullWarning."""
+        self._check_full(self._add(keys))
+
+    def _add(self, keys: Iterable[Any]) -> int:
+        """Add all keys; at least how many have become bits."""
         if self.words == 0:
             raise ValueError("a filter without a shape takes no keys")
+        n = 0
         for key_hash in (hashes := self._hashes(key for key in keys if key is not None)):
             self.key_type = self.key_type or self._seen_type
             if self._keys is not None:
@@ -639,9 +671,10 @@ class Filter:
                 if len(self._keys) < self.words:
                     continue
                 self._settle()
-                self._set(hashes)
+                n = self._set(hashes)
             else:
-                self._set(itertools.chain((key_hash,), hashes))
+                n = self._set(itertools.chain((key_hash,), hashes))
+        return n
 
     def _settle(self) -> None:
         """Turn into bits, when there are too many keys for a list."""
@@ -664,7 +697,7 @@ class Filter:
 
     def copy(self) -> Filter:
         """The same filter, to be changed."""
-        return self | self
+        return Filter.from_bytes(bytes(self))
 
     def __or__(self, other: Filter) -> Filter:
         """The union: the filter of the keys of both."""
@@ -676,6 +709,7 @@ class Filter:
             both._settle()
         else:
             both._keys, both._bits = None, _combine(self._as_bits(), other._as_bits(), int.__or__)
+        both._check_full(0)
         return both
 
     def __and__(self, other: Filter) -> Filter:
@@ -706,6 +740,10 @@ class Filter:
         if self._keys is not None:
             return len(self._keys) / 2**64
         return (self._bits_set() / (self.words * 64)) ** self.hashes
+
+    def is_full(self) -> bool:
+        """Does it hold more keys than its capacity, by the estimate?  bloom_is_full of the server."""
+        return self.cardinality() > self.capacity
 
     def fit(self, fp_prob: float) -> Filter:
         """A copy with no more bits than its keys need for a rate, as bloom_fit makes it."""

@@ -27,6 +27,11 @@
  * its own false-positive rate.  ANALYZE keeps their mean.  So many rows pass that
  * do not have the key, and one more, which has it.
  *
+ * Filters are few: a row for each day, or each file.  Autovacuum never analyses a
+ * table of fewer than 50 rows, and where a table was never vacuumed, the server
+ * supposes 10 pages, in case that it grows: a thousand rows in place of thirty, of
+ * which too many pass.  So we look how many pages there are.
+ *
  * XXX: how many rows really have the key, only a test of all filters could tell.
  * Of a key that most of them have, far too few rows are expected.
  *
@@ -48,6 +53,8 @@
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_class_d.h"
 #include "catalog/pg_collation_d.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
@@ -55,7 +62,10 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
+#include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "filter/fetch.h"
 #include "func/compat.h"
@@ -393,15 +403,43 @@ _bloom_typanalyze(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Of the rows that the planner supposes in a table, the fraction that can be
+ * there: less than 1 if it supposes more pages than there are.
+ */
+static double
+FractionThatIsThere(PlannerInfo *root, const RelOptInfo *rel)
+{
+	const RangeTblEntry *rte;
+	Relation	table;
+	double		npages = rel->pages;
+
+	if (rel->reloptkind == RELOPT_JOINREL || npages == 0)
+		return 1;
+	rte = planner_rt_fetch(rel->relid, root);
+	if (rte->rtekind != RTE_RELATION || rte->inh)
+		return 1;
+	/* the planner has locked it */
+	table = table_open(rte->relid, NoLock);
+	if (table->rd_rel->relpages == 0 &&
+		(table->rd_rel->relkind == RELKIND_RELATION ||
+		 table->rd_rel->relkind == RELKIND_MATVIEW))
+		npages = Max(RelationGetNumberOfBlocks(table), 1);
+	table_close(table, NoLock);
+	return Min(npages / rel->pages, 1);
+}
+
+/*
  * The selectivity of a key over a column of filters.
  *
  * No privilege is checked: a number is read, and no function sees a value.
  */
 static double
-SelectivityOfFilters(const VariableStatData *vardata)
+SelectivityOfFilters(PlannerInfo *root, const VariableStatData *vardata)
 {
 	double		rate = DEFAULT_RATE;
 	double		rows = vardata->rel != NULL ? vardata->rel->tuples : 0;
+	double		there = vardata->rel != NULL ?
+	FractionThatIsThere(root, vardata->rel) : 1;
 	AttStatsSlot slot;
 
 	if (HeapTupleIsValid(vardata->statsTuple) &&
@@ -412,7 +450,7 @@ SelectivityOfFilters(const VariableStatData *vardata)
 		free_attstatsslot(&slot);
 	}
 	/* one row has the key; where there are few rows, nothing is known */
-	return (1 - NullFraction(vardata)) * rate +
+	return (1 - NullFraction(vardata)) * rate * there +
 		(rows > 0 ? Min(1 / rows, DEFAULT_BLOOM_SEL) : 0);
 }
 
@@ -456,7 +494,7 @@ SelectivityOfTest(PlannerInfo *root, List *args, int varRelid, Oid function,
 											  function, collation);
 	}
 	else if (BloomKindOfType(vardata.vartype) != BLOOM_NEITHER)
-		selectivity = SelectivityOfFilters(&vardata);
+		selectivity = SelectivityOfFilters(root, &vardata);
 	else if (IsA(other, Param) && ((Param *) other)->paramkind == PARAM_EXEC)
 		selectivity = SelectivityOfKeys(&vardata,
 										KeysOfParam(root, (Param *) other));
@@ -499,7 +537,7 @@ SelectivityOfJoin(PlannerInfo *root, List *args, SpecialJoinInfo *sjinfo)
 		if (BloomKindOfType(exprType(lfirst(cell))) == BLOOM_NEITHER)
 			continue;
 		examine_variable(root, lfirst(cell), 0, &vardata);
-		selectivity = SelectivityOfFilters(&vardata);
+		selectivity = SelectivityOfFilters(root, &vardata);
 		ReleaseVariableStats(vardata);
 	}
 	CLAMP_PROBABILITY(selectivity);

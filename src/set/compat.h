@@ -40,9 +40,9 @@
  * XXX heap_inplace_update is there for catalogs, and the server promises it to
  * nobody else.  A version that is overwritten here is one that no other session
  * sees, so that it does not matter that the write is not undone by itself (see
- * "Overwriting" in set/set.h).  By GenericXLog, the interface for extensions, it
- * takes ten times as long, and its records fail wal_consistency_checking, which
- * does not know how to mask a heap page for them.
+ * "Overwriting" in src/set/README).  By GenericXLog, the interface for
+ * extensions, it takes ten times as long, and its records fail
+ * wal_consistency_checking, which does not know how to mask a heap page for them.
  */
 static inline void
 BloomOverwriteTuple(Relation rel, HeapTuple tuple)
@@ -113,6 +113,22 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 #elif PG_VERSION_NUM < 160000
 #define tuplesort_getdatum(sort, forward, copy, value, isnull, abbrev) \
 	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
+#endif
+
+/* One function for who owns an object came with PostgreSQL 16 */
+#if PG_VERSION_NUM >= 160000
+#include "catalog/pg_class_d.h"
+#define BloomIsOwnerOfTable(relid, role) \
+	object_ownercheck(RelationRelationId, relid, role)
+#else
+#define BloomIsOwnerOfTable(relid, role)	pg_class_ownercheck(relid, role)
+#endif
+
+/* A generated column can get another expression since PostgreSQL 17 */
+#if PG_VERSION_NUM >= 170000
+#define BloomSetsExpression(command)	((command)->subtype == AT_SetExpression)
+#else
+#define BloomSetsExpression(command)	(false)
 #endif
 
 /* PostgreSQL 14 tells an index whether its columns have changed */

@@ -153,6 +153,20 @@ StoredSetSliceLength(const StoredSetParams *params)
 }
 
 /*
+ * StoredSetKeepInterval
+ *		For how long keys are kept, as an interval.
+ */
+Datum
+StoredSetKeepInterval(const StoredSetParams *params)
+{
+	Interval   *span = palloc0(sizeof(Interval));
+
+	span->day = params->keep / USECS_PER_DAY;
+	span->time = params->keep % USECS_PER_DAY;
+	return IntervalPGetDatum(span);
+}
+
+/*
  * StoredSetSliceOf
  *		The number of the slice that a time is in.
  */
@@ -352,4 +366,26 @@ StoredSetIdentify(Relation rel, StoredSet *set)
 	if (wrong == NULL)
 		wrong = ReadParams(RelationGetDescr(rel), set);
 	return wrong;
+}
+
+/*
+ * StoredSetCure
+ *		How a table that is no set can become one again, or NULL.
+ *
+ * Columns that were added stay in its definition even after they are dropped.  A
+ * copy has the others alone.
+ */
+const char *
+StoredSetCure(Relation rel)
+{
+	const char *name;
+	StoredSet	set;
+
+	if (RelationGetDescr(rel)->natts <= STORED_SET_COLUMNS ||
+		ReadParams(RelationGetDescr(rel), &set) != NULL)
+		return NULL;
+	name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+									  RelationGetRelationName(rel));
+	return psprintf("If the columns that were added are dropped, a copy of the table is a set with its keys: CREATE TABLE copy (LIKE %s INCLUDING ALL); INSERT INTO copy SELECT * FROM %s;",
+					name, name);
 }

@@ -487,7 +487,7 @@ IsLocked(HeapTupleHeader header)
 
 /*
  * May a version be overwritten by what holds all that it holds?  See
- * "Overwriting" in set/set.h.
+ * "Overwriting" in src/set/README.
  *
  * If the current subtransaction has made it, it goes with what is written over
  * it.  But logical decoding would not see that; nor would a statement that reads

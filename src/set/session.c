@@ -79,12 +79,17 @@ Identify(Relation rel, StoredSetKnown *known)
 	} while (!known->is_valid);
 
 	if (wrong != NULL)
+	{
+		const char *cure = StoredSetCure(rel);
+
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a Bloom set",
 						RelationGetRelationName(rel)),
 				 errdetail("%s", wrong),
+				 cure != NULL ? errhint("%s", cure) :
 				 errhint("A set is a table that bloom_set_create made and nobody has changed.")));
+	}
 	oldcontext = MemoryContextSwitchTo(CacheMemoryContext);
 	set.key_type = BloomCopyKeyType(&set.key_type);
 	MemoryContextSwitchTo(oldcontext);

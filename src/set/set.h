@@ -27,7 +27,9 @@
 
 /* Bits of a hash that lists can keep */
 #define STORED_SET_ALL_BITS			64
+#ifndef STORED_SET_MIN_BITS
 #define STORED_SET_MIN_BITS			32
+#endif
 
 /* Hashes that a lane can have */
 #define STORED_SET_LANE_KEYS		127
@@ -139,8 +141,10 @@ typedef struct StoredSetLoad
 	MemoryContext scratch;
 } StoredSetLoad;
 
+extern int64 StoredSetCheckKeep(Datum value);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
-							   const char *name, bool unlogged, Oid function);
+							   const char *name, bool unlogged, Oid function,
+							   const char *comment);
 
 extern void StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write,
 						  bool check_privileges);

@@ -100,11 +100,14 @@ GetCallSite(FunctionCallInfo fcinfo, bool is_array)
  * ----------------------------------------------------------------
  */
 
-/* How long to keep a key, in microseconds. */
-static int64
-GetKeepArg(FunctionCallInfo fcinfo, int argno)
+/*
+ * StoredSetCheckKeep
+ *		How long to keep a key, in microseconds, by an interval.
+ */
+int64
+StoredSetCheckKeep(Datum value)
 {
-	const Interval *span = PG_GETARG_INTERVAL_P(argno);
+	const Interval *span = DatumGetIntervalP(value);
 	double		days = span->day + (double) span->month * DAYS_PER_MONTH;
 	double		microseconds = span->time + days * USECS_PER_DAY;
 
@@ -113,7 +116,7 @@ GetKeepArg(FunctionCallInfo fcinfo, int argno)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("keep %s is out of range",
 						DatumGetCString(DirectFunctionCall1(interval_out,
-															PG_GETARG_DATUM(argno)))),
+															value))),
 				 errdetail("keep must be between %d microseconds and 365000 days.",
 						   STORED_SET_SLICES)));
 	return (int64) microseconds;
@@ -141,7 +144,7 @@ GetParams(FunctionCallInfo fcinfo)
 	BloomCheckNotNull(PG_ARGISNULL(3), "unlogged");
 	BloomCheckNotNull(PG_ARGISNULL(5), "if_not_exists");
 	if (!PG_ARGISNULL(2))
-		params.keep = GetKeepArg(fcinfo, 2);
+		params.keep = StoredSetCheckKeep(PG_GETARG_DATUM(2));
 	if (!PG_ARGISNULL(4))
 		params.seed = PG_GETARG_INT64(4);
 	else if (!pg_strong_random(&params.seed, sizeof(params.seed)))
@@ -207,6 +210,18 @@ CheckExists(Oid relid, const BloomKeyType *key_type)
 	StoredSetClose(&table);
 }
 
+/* Say what the index of a new set is, for those who find it. */
+static void
+CommentIndex(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	Oid			index = RelationGetPrimaryKeyIndex(rel);
+
+	CreateComments(index, RelationRelationId, 0,
+				   "Primary key of a Bloom set");
+	table_close(rel, NoLock);
+}
+
 /*
  * StoredSetMakeTable
  *		Make the table of a set.  The function is one of the extension, whose
@@ -214,7 +229,7 @@ CheckExists(Oid relid, const BloomKeyType *key_type)
  */
 Oid
 StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
-				   bool unlogged, Oid function)
+				   bool unlogged, Oid function, const char *comment)
 {
 	const char *ours = quote_identifier(get_namespace_name(get_func_namespace(function)));
 	const char *table = quote_qualified_identifier(get_namespace_name(schema),
@@ -243,8 +258,8 @@ StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
 	relid = get_relname_relid(name, schema);
 	if (!OidIsValid(relid))
 		elog(ERROR, "the table of a Bloom set is gone");
-	CreateComments(relid, RelationRelationId, 0,
-				   "Bloom set of keys: see bloom_set_add, bloom_set_contains, bloom_set_info");
+	CreateComments(relid, RelationRelationId, 0, comment);
+	CommentIndex(relid);
 	return relid;
 }
 
@@ -269,7 +284,10 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	if (!OidIsValid(relid))
 		PG_RETURN_OID(StoredSetMakeTable(&set, schema, table->relname,
 										 PG_GETARG_BOOL(3),
-										 fcinfo->flinfo->fn_oid));
+										 fcinfo->flinfo->fn_oid,
+										 psprintf("Bloom set of %s keys%s: see bloom_set_add, bloom_set_contains, bloom_set_info",
+												  BloomKeyTypeName(&set.key_type),
+												  set.params.keep == 0 ? "" : ", which forgets")));
 	if (!PG_GETARG_BOOL(5))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
@@ -740,16 +758,6 @@ bloom_set_load(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-static Datum
-MakeInterval(int64 microseconds)
-{
-	Interval   *span = palloc0(sizeof(Interval));
-
-	span->day = microseconds / USECS_PER_DAY;
-	span->time = microseconds % USECS_PER_DAY;
-	return IntervalPGetDatum(span);
-}
-
 /* The live hashes of a set, gathered from its rows range by range */
 typedef struct Gathered
 {
@@ -848,7 +856,7 @@ bloom_set_info(PG_FUNCTION_ARGS)
 	values[3] = DirectFunctionCall1(pg_total_relation_size,
 									ObjectIdGetDatum(relid));
 	values[4] = Int64GetDatum((int64) gathered.nrows);
-	values[5] = MakeInterval(params->keep);
+	values[5] = StoredSetKeepInterval(params);
 	values[6] = TimestampTzGetDatum(params->keep == 0 ? 0 :
 									oldest * StoredSetSliceLength(params));
 	nulls[5] = nulls[6] = params->keep == 0;

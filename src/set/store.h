@@ -69,6 +69,8 @@ StoredSetStripeEnd(uint64 hash)
 
 extern char *StoredSetDefault(const StoredSet *set, const char *schema);
 extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
+extern const char *StoredSetCure(Relation rel);
+extern Datum StoredSetKeepInterval(const StoredSetParams *params);
 extern int64 StoredSetSliceLength(const StoredSetParams *params);
 extern int64 StoredSetSliceOf(const StoredSetParams *params, TimestampTz at);
 extern int64 StoredSetOldestSlice(const StoredSetParams *params,

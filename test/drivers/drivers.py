@@ -2,18 +2,24 @@
 """What docs/clients.md says of Python's drivers, tried on the server of PGHOST.
 
 Prints the Test Anything Protocol.  A driver that is not installed is skipped.
-Debian: python3-psycopg, python3-psycopg2, python3-asyncpg, python3-sqlalchemy.
+Debian: python3-psycopg, python3-psycopg2, python3-asyncpg, python3-sqlalchemy,
+python3-django, and python3-xxhash for clients/python.
 """
 
 import asyncio
 import importlib.util
 import os
 import sys
+import warnings
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'clients' / 'python'))
 HOST, PORT = os.environ['PGHOST'], os.environ.get('PGPORT', '5432')
 USER, DATABASE = os.environ.get('PGUSER', 'postgres'), os.environ.get('PGDATABASE', 'postgres')
 CONNECT = f'host={HOST} port={PORT} user={USER} dbname={DATABASE}'
 URL = 'https://example.org/1'
+# of README.md
+RECEIVE = "INSERT INTO activity SELECT %(id)s, %(body)s WHERE bloom_set_add('received', %(id)s)"
 number = failures = 0
 
 
@@ -50,6 +56,14 @@ def psycopg_3():
         check(one('SELECT %s::bytea::bloom @> %s', data, URL), True, 'psycopg 3: bytes')
         check(sqlstate(lambda: one('SELECT ids @> %s FROM visited', '42'), 'sqlstate'), '42804',
               'psycopg 3: a text is no bigint')
+        check(one('SELECT urls @> %s FROM visited', [URL]), one('SELECT urls @> %s FROM visited', '{%s}' % URL),
+              'psycopg 3: a list is sent as the text of an array')
+        check([sqlstate(lambda: one('SELECT ids @> %s FROM visited', keys), 'sqlstate') for keys in ([42], ['42'])],
+              ['42804', '42804'], 'psycopg 3: a list is no bigint')
+        check(one('SELECT bloom_contains_any(urls, %s) FROM visited', [URL, 'x']), True,
+              'psycopg 3: a list of texts, without a cast')
+        message = {'id': 'psycopg 3', 'body': 'x'}
+        check([con.execute(RECEIVE, message).rowcount for _ in (1, 2)], [1, 0], 'psycopg 3: stored if new')
 
 
 def psycopg_2():
@@ -68,6 +82,11 @@ def psycopg_2():
     check(one('SELECT bloom_contains_any(ids, %s::bigint[]) FROM visited', [2000, 3]), True, 'psycopg 2: list')
     data = one('SELECT urls::bytea FROM visited')
     check(one('SELECT %s::bytea::bloom @> %s', psycopg2.Binary(bytes(data)), URL), True, 'psycopg 2: bytes')
+    counts = []
+    for _ in (1, 2):
+        cur.execute(RECEIVE, {'id': 'psycopg 2', 'body': 'x'})
+        counts.append(cur.rowcount)
+    check(counts, [1, 0], 'psycopg 2: stored if new')
     con.close()
 
 
@@ -82,6 +101,9 @@ def asyncpg_():
               'asyncpg: list')
         data = await con.fetchval('SELECT urls::bytea FROM visited')
         check(await con.fetchval('SELECT $1::bytea::bloom @> $2', data, URL), True, 'asyncpg: bytes')
+        receive = "INSERT INTO activity SELECT $1, $2 WHERE bloom_set_add('received', $1)"
+        check([await con.execute(receive, 'asyncpg', 'x') for _ in (1, 2)], ['INSERT 0 1', 'INSERT 0 0'],
+              'asyncpg: stored if new')
         await con.close()
 
     asyncio.run(run())
@@ -103,9 +125,68 @@ def sqlalchemy_():
             statement = select([query])
         check(con.execute(statement).scalar(), True, 'SQLAlchemy: bool_op')
 
+    from sqlalchemy import MetaData, Table
+    from sqlalchemy.dialects.postgresql.base import ischema_names
+    from sqlalchemy.types import UserDefinedType
+
+    class Bloom(UserDefinedType):
+        cache_ok = True
+
+        def get_col_spec(self):
+            return 'bloom'
+
+    for recognized in (False, True):
+        if recognized:
+            ischema_names['bloom'] = Bloom
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            visited = Table('visited', MetaData(), autoload_with=engine)
+        check(any("Did not recognize type 'bloom'" in str(w.message) for w in caught), not recognized,
+              f'SQLAlchemy: reflection, type {"known" if recognized else "unknown"}')
+    check(isinstance(visited.c.urls.type, Bloom), True, 'SQLAlchemy: a column of type bloom')
+
+
+def django_():
+    import django
+    from django.conf import settings
+    from django.db import connection, models
+
+    from bloomtype import Filter
+
+    settings.configure(INSTALLED_APPS=[], USE_TZ=True, DEFAULT_AUTO_FIELD='django.db.models.AutoField', DATABASES={
+        'default': {'ENGINE': 'django.db.backends.postgresql', 'NAME': DATABASE, 'USER': USER, 'HOST': HOST, 'PORT': PORT}})
+    django.setup()
+    page = (Path(__file__).resolve().parents[2] / 'docs' / 'clients.md').read_text(encoding='utf-8')
+    code = page.split('## Python: Django')[1].split('```python\n')[1].split('```')[0]
+    names = {'models': models, 'Filter': Filter}
+    exec(code, names)
+
+    class Visited(models.Model):
+        urls = names['BloomField'](primary_key=True)
+        ids = names['BloomField']()
+
+        class Meta:
+            app_label = 'tried'
+            managed = False
+            db_table = 'visited'
+
+    def count(**lookup):
+        return Visited.objects.filter(**lookup).count()
+
+    check((count(urls__has=URL), count(urls__has='x')), (1, 0), 'Django: text')
+    check((count(ids__has=42), count(ids__has=5000)), (1, 0), 'Django: bigint')
+    visited = Visited.objects.get()
+    check((isinstance(visited.urls, Filter), URL in visited.urls), (True, True), 'Django: a filter, read')
+    few = Filter(1000)
+    few.add('y')
+    with connection.cursor() as cursor:
+        cursor.execute('CREATE TEMPORARY TABLE visited AS SELECT urls, ids FROM visited')
+        Visited.objects.update(urls=few)
+        check((count(urls__has='y'), count(urls__has=URL)), (1, 0), 'Django: a filter, written')
+
 
 for module, function in (('psycopg', psycopg_3), ('psycopg2', psycopg_2), ('asyncpg', asyncpg_),
-                         ('sqlalchemy', sqlalchemy_)):
+                         ('sqlalchemy', sqlalchemy_), ('django', django_)):
     if importlib.util.find_spec(module) is None:
         number += 1
         print(f'ok {number} # SKIP no module {module} here')

@@ -29,6 +29,7 @@ my $modules = $ENV{BLOOMTYPE_ALL_CLIENTS} ? 'xxhash, psycopg2, psycopg' : 'xxhas
 #	*.bloom		the bytes of filters of these keys, made with a capacity
 #	combined	lines of two filters, their union and their intersection, each in
 #				hexadecimal
+#	full		lines of a filter, in hexadecimal, and t or f: bloom_is_full
 #	printed/	a filter of 1, 2 and -3 as psql prints it, in several formats
 #	verdicts	lines of "accepted FILE" and "refused FILE": does the server take
 #				the bytes in this file for a bloom?
@@ -76,6 +77,9 @@ my %filters = (
 	'seed.bloom' => 'bloom_agg(url, bloom_empty(20000, 0.0003, -5000000000))',
 );
 write_bytes($_, $node->safe_psql('postgres', "SELECT encode(($filters{$_})::bytea, 'hex') FROM url")) for sort keys %filters;
+# that of a stored set, with its seed
+$node->safe_psql('postgres', q{SELECT bloom_set_create('known', 'text', seed => 8315047209334711045); SELECT bloom_set_load('known', 'SELECT url FROM url')});
+write_bytes('set.bloom', $node->safe_psql('postgres', "SELECT encode(bloom_set_filter('known', 24902, 0.001)::bytea, 'hex')"));
 
 # Of one shape: of no key, of some, in keys and in bits form, of a capacity
 # nearby, with and without a key type; and the filter without a shape.
@@ -94,6 +98,22 @@ cmp_ok(scalar(split /\n/, $combined), '>', 400, 'pairs of filters');
 open my $pairs, '>', "$folder/combined" or die;
 print $pairs "$combined\n";
 close $pairs or die;
+
+# Filters around their capacity, and far beyond it.
+my $full = $node->safe_psql('postgres', q{
+	SELECT encode(f::bytea, 'hex'), bloom_is_full(f)
+	FROM unnest('{1,2,10,100,1000}'::int[]) AS capacity, unnest('{0,1,2,5,9,10,11,90,100,110,900,950,980,1000,1020,1050,1100,5000}'::int[]) AS n,
+		 LATERAL (SELECT bloom_add_all(bloom_empty(capacity), array(SELECT generate_series(1, n))) AS f OFFSET 0) AS s
+	UNION ALL
+	SELECT encode(f::bytea, 'hex'), bloom_is_full(f) FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 0) AS i) AS s});
+$full =~ tr/|/ /;
+foreach my $answer ('t', 'f')
+{
+	cmp_ok(scalar(grep { / $answer$/ } split /\n/, $full), '>', 20, "bloom_is_full: $answer");
+}
+open my $filters, '>', "$folder/full" or die;
+print $filters "$full\n";
+close $filters or die;
 
 # What the server says of the bytes that its fuzzer has found.
 $node->safe_psql('postgres', q{
@@ -147,6 +167,36 @@ foreach my $client (@clients)
 		diag($out) if !$is_here || $? != 0;
 		note($out);
 		Test::More->builder->skip("$name: $_") foreach $out =~ /^ok \d+ # SKIP (.*)/mg;
+	}
+}
+
+# An option that there is not is an error of the compiler; the tests of the others
+# have it.
+foreach my $case (
+	[ 'Go', 'go version', 'unknown.go', qr/unknown field '?FpProb'?/, <<'PROGRAM', 'go run unknown.go' ],
+package main
+
+import bloomtype "MODULE"
+
+func main() { bloomtype.NewBuilder(bloomtype.Options{Capacity: 1000, FpProb: 0.001}) }
+PROGRAM
+	[ 'Java', 'javac -version', 'Unknown.java', qr/cannot find symbol.*fpProb/s, <<'PROGRAM', "javac -cp $folder/java Unknown.java" ])
+class Unknown {
+    bloomtype.BloomFilter filter = bloomtype.BloomFilter.builder(1000).fpProb(0.001).build();
+}
+PROGRAM
+{
+	my ($name, $probe, $file, $error, $program, $command) = @$case;
+	my ($module) = slurp_file('clients/go/go.mod') =~ /^module (\S+)/m;
+
+  SKIP:
+	{
+		skip "$name: no tool-chain here", 1 if system("($probe) >/dev/null 2>&1") != 0;
+		mkdir "$folder/unknown";
+		append_to_file("$folder/unknown/$file", $program =~ s/MODULE/$module/r);
+		append_to_file("$folder/unknown/go.mod", "module unknown\n\nrequire $module v0.0.0\nreplace $module => $top/clients/go\n") if $name eq 'Go';
+		my $out = `cd $folder/unknown && GOCACHE=$folder/go GOTOOLCHAIN=local $command 2>&1`;
+		ok($? != 0 && $out =~ $error, "$name: an unknown option") or diag($out);
 	}
 }
 

@@ -224,7 +224,7 @@ foreach my $script (sort glob 'bloomtype--*.sql')
 	foreach my $line (split /\n/, slurp_file($script))
 	{
 		$group = $1 if $line =~ /^--\t+([A-Z ]+)$/;
-		next unless $line =~ /^CREATE (?:FUNCTION|AGGREGATE) ([a-z]\w*)\((\w*)/;
+		next unless $line =~ /^CREATE (?:FUNCTION|AGGREGATE|PROCEDURE) ([a-z]\w*)\((?:OUT\b)?(\w*)/;
 		$since{$1} //= $version;
 		$group{"$1($2"} //= $group;
 		push @groups, $group unless grep { $_ eq $group } @groups;

@@ -84,7 +84,7 @@ my $folder = PostgreSQL::Test::Utils::tempdir;
 my $gopath = '/usr/share/gocode';
 my $go = "export GO111MODULE=off GOPATH=$folder:$gopath GOCACHE=$folder/cache\n"
   . "package=$folder/src/\$(sed -n 's/^module //p' clients/go/go.mod)\n"
-  . 'mkdir -p $(dirname $package) && ln -s $PWD/clients/go $package && go run test/drivers/drivers.go';
+  . 'mkdir -p $(dirname $package) && ln -sfn $PWD/clients/go $package && go run test/drivers/';
 my $java = "javac -d $folder \$(find clients/java/src/main -name '*.java')"
   . " && java -cp $folder:$jar test/drivers/Drivers.java '$url'";
 
@@ -93,7 +93,8 @@ foreach my $case (
 	[ 'Python', "$python -c 'import psycopg2'", [ $python, 'test/drivers/drivers.py' ] ],
 	[ 'JavaScript', 'node -e 1', [ 'node', 'test/drivers/drivers.mjs' ] ],
 	[ 'Perl', 'perl -MDBD::Pg -e 1', [ 'perl', 'test/drivers/drivers.pl' ] ],
-	[ 'Go', "test -d $gopath/src/github.com/lib/pq && go version", [ 'sh', '-c', $go ] ],
+	[ 'Go', "test -d $gopath/src/github.com/lib/pq && go version", [ 'sh', '-c', "${go}drivers.go" ] ],
+	[ 'pgx', "test -d $gopath/src/github.com/jackc/pgx/v4 && go version", [ 'sh', '-c', "${go}pgx.go" ] ],
 	[ 'Java', "test -r $jar && javac --version", [ 'sh', '-c', $java ] ])
 {
 	my ($language, $probe, $command) = @$case;

@@ -35,6 +35,27 @@ like($out, qr/^ *24902 \| +0 \| 24902 \| +0$/m, 'it compares with the exact answ
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'to_visit_queue'}),
 	0, 'it leaves nothing behind');
 
+# What scripts/demo says is next, by a user who is no superuser, in a folder of his
+# own that nobody else may enter.
+my ($steps) = slurp_file('scripts/demo') =~ /^To use bloomtype in a database.*?\n\n(.*?)^END$/ms;
+my @steps = map { s/^ +//r =~ s/ {2,}.*//r =~ s/\\\$/\$/gr } grep { !/ make / } split /\n/, $steps;
+my $home = PostgreSQL::Test::Utils::tempdir;
+mkdir "$home/home", 0700 or die;
+system("tar -cf - examples | tar -C $home/home -xf -") == 0 or die;
+cmp_ok(scalar @steps, '>', 3, 'scripts/demo has next steps');
+foreach my $step (@steps)
+{
+	my $as_postgres = $step =~ s/^sudo -u postgres //;
+	local %ENV = (%ENV, USER => 'ordinary', PGHOST => $node->host, PGPORT => $node->port);
+	delete $ENV{$_} foreach 'PGDATABASE', 'PGUSER';
+	$ENV{PGUSER} = 'ordinary' if !$as_postgres;
+	my ($step_out, $step_err) = ('', '');
+	my $ok = IPC::Run::run([ 'sh', '-c', $step ], '>', \$step_out, '2>', \$step_err, init => sub { chdir "$home/home" or die });
+	ok($ok && $step_err eq '', "the next step: $step") or diag($step_out, $step_err);
+	unlike($step_out, qr/BROKEN/, '... keeps its promises');
+}
+is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'ordinary'}), 'f', 'it was no superuser');
+
 SKIP:
 {
 	skip 'this PostgreSQL has no postgres_fdw', 3

@@ -31,6 +31,15 @@ $old->safe_psql('postgres', q{
 	INSERT INTO filters SELECT 'numbers', bloom_agg(i / 8.0) FROM generate_series(1, 1000) AS i;
 	SELECT bloom_set_create('visited', 'int');
 	SELECT bloom_set_add_all('visited', ARRAY(SELECT generate_series(1, 1000)));
+	CREATE TABLE event (id bigint, p int) PARTITION BY LIST (p);
+	CREATE TABLE event_1 PARTITION OF event FOR VALUES IN (1);
+	CREATE TABLE event_2 PARTITION OF event FOR VALUES IN (2);
+	CREATE INDEX ON event (id);
+	INSERT INTO event SELECT i, 1 + i % 2 FROM generate_series(1, 1000) AS i;
+	SELECT bloom_unique_create('event', 'id');
+	INSERT INTO event SELECT i, 1 + i % 2 FROM generate_series(1001, 1100) AS i;
+	-- which is ALTER TABLE there
+	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row;
 	CREATE VIEW uses AS SELECT name, f @> 5 AS there FROM filters WHERE name IN ('keys', 'bits')});
 my $questions = q{
 	SELECT name, md5(f::bytea), bloom_info(f)::text FROM filters ORDER BY name;
@@ -63,5 +72,11 @@ $new->start;
 is($new->safe_psql('postgres', $questions), $answers, 'filters and sets are the same');
 is($new->safe_psql('postgres', q{SELECT bloom_set_add('visited', -1), bloom_set_add('visited', -1)}),
 	't|f', 'a set takes keys');
+$new->safe_psql('postgres', 'INSERT INTO event VALUES (-1, 1)');
+foreach my $repeat ('(5, 1)', '(1050, 2)', '(-1, 2)')
+{
+	my ($status, $out, $err) = $new->psql('postgres', "INSERT INTO event VALUES $repeat");
+	like($err, qr/duplicate key value violates unique constraint "event_id_unique"/, "keys are unique: $repeat");
+}
 $new->stop;
 done_testing();

@@ -1,6 +1,7 @@
 #
 # The pictures of the pages have no background and are readable on white and on
-# black; those of a measurement say of which version it is, and its command.
+# black; those of a measurement say of which version it is, and its command.  On a
+# telephone, their letters can be read.
 #
 use strict;
 use warnings;
@@ -18,7 +19,7 @@ sub luminance
 }
 
 my @pictures = sort glob 'docs/*.svg';
-cmp_ok(@pictures, '>', 9, 'there are pictures');
+cmp_ok(@pictures, '>', 12, 'there are pictures');
 foreach my $file (@pictures)
 {
 	my $svg = slurp_file($file);
@@ -41,8 +42,66 @@ foreach my $file (@pictures)
 	ok($svg !~ /(fill|stroke)\s*=\s*['"](white|black)['"]/, "$file: nothing is white or black");
 	ok($svg !~ /<path\b(?![^>]*stroke=)/, "$file: every line has a colour");
 	ok($svg =~ m{<title>(?!Gnuplot)\S.*</title>}, "$file: has a title");
-	next if $file =~ m{/(how|slices)\.svg};
-	ok($svg =~ m{>PostgreSQL \d[\d.]*, bloomtype \d[^<:]*: bench/(run|dedup) }, "$file: says what was measured, and how");
+	my $smallest = smallest_letter($svg, 320);
+	cmp_ok($smallest, '>=', 9, "$file: the smallest letter, in pixels where the picture is 320 wide");
+	my ($from, $to) = text_bounds($svg);
+	ok($from >= 0 && $to <= 1, "$file: no text is cut off") or diag("$from to $to of the width");
+	next if $file =~ m{/(how|days|workers|which)\.svg};
+	(my $words = $svg) =~ s/<[^>]*>/ /g;
+	ok($words =~ m{PostgreSQL \d[\d.]*, bloomtype \d[^<:]*: \s*bench/(run|dedup) }, "$file: says what was measured, and how");
+}
+
+# smallest_letter SVG, PIXELS: the size of the smallest letter, where the picture
+# is that wide.  The size of a text is its own, or that of what it is in.
+sub smallest_letter
+{
+	my ($svg, $pixels) = @_;
+	my ($width) = $svg =~ /viewBox="0 0 ([\d.]+) /;
+	my $smallest;
+	my @sizes = (16);
+
+	while ($svg =~ m{<(/?)(svg|g|text|tspan)\b([^>]*?)(/?)>}g)
+	{
+		my ($is_end, $name, $attributes, $is_empty) = ($1, $2, $3, $4);
+
+		if ($is_end) { pop @sizes; next }
+		push @sizes, $attributes =~ /font-size\s*[=:]\s*"?([\d.]+)/ ? $1 : $sizes[-1];
+		$smallest = $sizes[-1] if $name =~ /^t/ && (!defined $smallest || $sizes[-1] < $smallest);
+		pop @sizes if $is_empty;
+	}
+	return ($smallest // 0) * $pixels / $width;
+}
+
+# the test can fail
+is(smallest_letter('<svg viewBox="0 0 640 1" font-size="20"><g font-size="18"><text>a</text></g><text>b</text></svg>', 320), 9, 'half of 18 is 9');
+is(smallest_letter('<svg viewBox="0 0 640 1" font-size="20"><g font-size="18"></g><text>b<tspan font-size="12">c</tspan></text></svg>', 320), 6, 'a part of a text counts');
+
+# text_bounds SVG: from where to where its lines of text go, as parts of its width,
+# if a letter is 0.55 of its size wide.
+sub text_bounds
+{
+	my ($svg) = @_;
+	my ($width) = $svg =~ /viewBox="0 0 ([\d.]+) /;
+	my ($from, $to) = (1, 0);
+
+	# gnuplot moves a group to the place of its text
+	while ($svg =~ m{(?:<g transform="translate\(([\d.]+),[^>]*text-anchor="(\w+)"[^>]*>\s*)?<text\b([^>]*)>(.*?)</text>}gs)
+	{
+		my ($place, $anchor, $attributes, $words) = ($1, $2, $3, $4);
+		my ($size) = $words =~ /font-size="([\d.]+)/ ? $1 : $attributes =~ /font-size="([\d.]+)/ ? $1 : 12;
+
+		$place //= $1 if $attributes =~ /\bx="([\d.]+)"/;
+		$anchor //= $attributes =~ /text-anchor="(\w+)"/ ? $1 : 'start';
+		next unless defined $place;
+		$words =~ s/<[^>]*>//g;
+		$words =~ s/&\w+;/-/g;
+		utf8::decode($words);
+		my $length = 0.55 * $size * length($words =~ s/^\s+|\s+$//gr);
+		my $begin = $place - ($anchor eq 'middle' ? $length / 2 : $anchor eq 'end' ? $length : 0);
+		$from = $begin / $width if $begin / $width < $from;
+		$to = ($begin + $length) / $width if ($begin + $length) / $width > $to;
+	}
+	return ($from, $to);
 }
 
 done_testing();

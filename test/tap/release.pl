@@ -94,7 +94,8 @@ sub disagreements
 		push @found, "$file: the address is $_, not $home" foreach @others;
 	}
 	(my $path = $home) =~ s{^https://}{};
-	foreach my $file ('clients/go/go.mod', 'clients/go/README.md', 'clients/rust/Cargo.toml', 'clients/java/pom.xml', 'test/drivers/drivers.go')
+	foreach my $file ('clients/go/go.mod', 'clients/go/README.md', 'clients/rust/Cargo.toml', 'clients/java/pom.xml',
+		'clients/js/package.json', 'clients/python/pyproject.toml', 'test/drivers/drivers.go', 'test/drivers/pgx.go')
 	{
 		push @found, "$file has another address" if slurp_file("$folder/$file") !~ m{\b\Q$path\E\b};
 	}

@@ -32,41 +32,8 @@ foreach my $database ('postgres', map { lc } @mutants)
 		FROM generate_series(1, 2000) AS i WHERE bloom_hash(i::bigint, 1) >= 0;
 		CREATE FUNCTION key(number bigint) RETURNS bigint LANGUAGE sql STABLE AS 'SELECT key FROM key WHERE n = number';
 		CREATE FUNCTION keys(first bigint, step bigint, number bigint) RETURNS bigint[] LANGUAGE sql STABLE AS
-			'SELECT array_agg(key(first + step * i)) FROM generate_series(0, number - 1) AS i';
-		-- the gate, and whether a session stands before it
-		CREATE TABLE open (name text);
-		CREATE PROCEDURE shut(name text) LANGUAGE plpgsql AS $$
-		BEGIN
-			PERFORM pg_advisory_lock(2026);
-			COMMIT;
-			WHILE NOT EXISTS (SELECT FROM open WHERE open.name = shut.name) LOOP
-				PERFORM pg_sleep(0.01);
-				COMMIT;
-			END LOOP;
-			PERFORM pg_advisory_unlock(2026);
-		END
-		$$});
-}
-
-my $gates = 0;
-
-# What a call says that stops at a pause, while this SQL runs.  The pause is at a letter
-# of set/pause.h.
-sub paused
-{
-	my ($database, $pause, $call, $meanwhile) = @_;
-	my $gate = 'gate ' . ++$gates;
-	my $waits = "SELECT count(*) = %d FROM pg_locks WHERE locktype = 'advisory' AND objid = 2026 AND objsubid = 1 AND %s granted";
-	my ($shut) = start_sessions_in($database, "CALL shut('$gate')");
-	my $call_session;
-
-	$node->poll_query_until($database, sprintf($waits, 1, '')) or die 'the gate is not shut';
-	($call_session) = start_sessions_in($database, "SET application_name = '$pause';\n$call");
-	$node->poll_query_until($database, sprintf($waits, 1, 'NOT')) or die 'nobody waits';
-	$node->safe_psql($database, $meanwhile);
-	$node->safe_psql($database, "INSERT INTO open VALUES ('$gate')");
-	my $errors = end_sessions($shut, $call_session);
-	return $call_session->{out} . ($errors =~ s/^.*?(ERROR: [^\n]*).*$/$1/sr);
+			'SELECT array_agg(key(first + step * i)) FROM generate_series(0, number - 1) AS i';});
+	make_gate($database);
 }
 
 # A set in which these keys were committed, in calls of their own.

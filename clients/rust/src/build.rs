@@ -8,6 +8,14 @@ use crate::{Shape, MAX_WORDS};
 
 /// Which filter to build.  Filters that are built with the same options, here or
 /// in the server, can be combined.
+///
+/// There are no other options:
+///
+/// ```compile_fail,E0560
+/// use bloomtype::Options;
+///
+/// let options = Options { fpProb: 0.001, ..Options::new(1000) };
+/// ```
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -42,7 +50,7 @@ impl TryFrom<Filter> for Builder {
 
     fn try_from(filter: Filter) -> Result<Self, Error> {
         if filter.shape.words == 0 {
-            return Err(Error::Shape);
+            return Err(Error::Shape("a filter without a shape has no room for keys".into()));
         }
         Ok(Builder { filter, pending: Vec::new() })
     }
@@ -54,8 +62,12 @@ impl Builder {
     pub fn new(options: &Options) -> Result<Self, Error> {
         let (bits_per_key, hashes) = best_params(options.fp_prob)?;
         let capacity = options.capacity;
-        if capacity < 1 || capacity > MAX_WORDS * 64 / u64::from(bits_per_key) {
-            return Err(Error::OutOfRange("the capacity is not 1 to 2^32 bits' worth of keys"));
+        let most = MAX_WORDS * 64 / u64::from(bits_per_key);
+        if capacity < 1 || capacity > most {
+            return Err(Error::OutOfRange(format!(
+                "capacity {capacity} is out of range: at fp_prob {}, it is 1 to {most}",
+                options.fp_prob
+            )));
         }
         let shape = Shape {
             words: (capacity * u64::from(bits_per_key) + 63) / 64,
@@ -97,13 +109,23 @@ impl Builder {
         }
     }
 
-    /// The filter of the keys so far.
+    /// The filter of the keys so far.  It can have more keys than its capacity:
+    /// see [`Filter::is_full`] and [`Builder::try_filter`].
     pub fn filter(mut self) -> Filter {
         self.flush();
         if let Content::Bits { bits, count } = &mut self.filter.content {
             *count = count_bits(bits);
         }
         self.filter
+    }
+
+    /// The same, or [`Error::Full`], if there were more keys than the capacity, so
+    /// that the rate is higher than requested.
+    #[cfg(feature = "std")]
+    pub fn try_filter(self) -> Result<Filter, Error> {
+        let filter = self.filter();
+        filter.check_full()?;
+        Ok(filter)
     }
 }
 
@@ -119,7 +141,9 @@ pub fn best_params(fp_prob: f64) -> Result<(u32, u32), Error> {
             }
         }
     }
-    Err(Error::OutOfRange("fp_prob is not at least 4.43e-14 and less than 1"))
+    Err(Error::OutOfRange(format!(
+        "fp_prob {fp_prob} is out of range: it is at least 4.43e-14, and less than 1"
+    )))
 }
 
 /// The false-positive rate at capacity.  From 2 to 20 bits per key, it is that of

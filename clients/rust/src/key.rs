@@ -1,5 +1,6 @@
 //! Keys: values of SQL types, as canonical bytes.
 
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -112,7 +113,7 @@ impl Key<'_> {
         let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let lengths = [31, 28 + u32::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
         if !(1..=12).contains(&month) || day < 1 || day > lengths[month as usize - 1] {
-            return Err(Error::OutOfRange("it is not a date"));
+            return Err(Error::OutOfRange(format!("{year}-{month:02}-{day:02} is not a date")));
         }
         // Count years from March, so that a leap day is the last of its year.
         let (y, m) = (i64::from(year) - i64::from(month < 3), (i64::from(month) + 9) % 12);
@@ -120,7 +121,7 @@ impl Key<'_> {
         let days = 365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + in_year;
         match i32::try_from(days - 730_425) {
             Ok(days) if days != i32::MIN && days != i32::MAX => Ok(Key::Date(days)),
-            _ => Err(Error::OutOfRange("the date is out of range")),
+            _ => Err(Error::OutOfRange(format!("{year}-{month:02}-{day:02} is out of range"))),
         }
     }
 
@@ -128,7 +129,9 @@ impl Key<'_> {
     pub fn unix_microseconds(microseconds: i64) -> Result<Self, Error> {
         match microseconds.checked_sub(946_684_800_000_000) {
             Some(us) if us != i64::MIN && us != i64::MAX => Ok(Key::Timestamptz(us)),
-            _ => Err(Error::OutOfRange("the timestamp is out of range")),
+            _ => Err(Error::OutOfRange(format!(
+                "{microseconds} microseconds since 1970 are out of range for a timestamp"
+            ))),
         }
     }
 
@@ -213,11 +216,15 @@ impl TryFrom<std::time::SystemTime> for Key<'_> {
             Err(before) => (before.duration().as_nanos(), -1),
         };
         if nanoseconds % 1000 != 0 {
-            return Err(Error::OutOfRange("a timestamp has whole microseconds"));
+            return Err(Error::OutOfRange(format!(
+                "{nanoseconds} nanoseconds are no whole microseconds, which a timestamp has"
+            )));
         }
         match i64::try_from(nanoseconds / 1000) {
             Ok(us) => Key::unix_microseconds(sign * us),
-            Err(_) => Err(Error::OutOfRange("the timestamp is out of range")),
+            Err(_) => Err(Error::OutOfRange(format!(
+                "{nanoseconds} nanoseconds from 1970 are out of range for a timestamp"
+            ))),
         }
     }
 }

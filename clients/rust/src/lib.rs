@@ -35,6 +35,7 @@ mod key;
 mod tests;
 mod xxh3;
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -73,9 +74,12 @@ pub enum Error {
     },
     /// Filters of different bits, hashes or seeds cannot be combined, and one
     /// without a shape cannot hold keys.
-    Shape,
+    Shape(String),
     /// A number is out of range.
-    OutOfRange(&'static str),
+    OutOfRange(String),
+    /// There are more keys than the capacity: [`Builder::try_filter`].
+    #[cfg(feature = "std")]
+    Full(String),
 }
 
 impl fmt::Display for Error {
@@ -85,8 +89,9 @@ impl fmt::Display for Error {
             Error::KeyType { filter, given } => {
                 write!(f, "key type {given}, where the filter holds keys of type {filter}")
             }
-            Error::Shape => f.write_str("the filters differ in bits, hashes or seed, or have none"),
-            Error::OutOfRange(wrong) => f.write_str(wrong),
+            Error::Shape(wrong) | Error::OutOfRange(wrong) => f.write_str(wrong),
+            #[cfg(feature = "std")]
+            Error::Full(wrong) => f.write_str(wrong),
         }
     }
 }
@@ -377,6 +382,34 @@ impl Filter {
             }
         }
     }
+
+    /// Does it hold more keys than its capacity, by the estimate, so that
+    /// [`Filter::fp_prob_now`] can be more than requested?  `bloom_is_full`.
+    #[cfg(feature = "std")]
+    pub fn is_full(&self) -> bool {
+        self.estimated_keys() > self.capacity() as f64
+    }
+
+    /// An error for what the server raises a WARNING for: more keys than the
+    /// capacity by more than chance, and a rate that is too high.
+    #[cfg(feature = "std")]
+    fn check_full(&self) -> Result<(), Error> {
+        let (bits, hashes, capacity) =
+            (self.bits() as f64, f64::from(self.hashes()), self.capacity() as f64);
+        let c = hashes * capacity / bits;
+        let deviation = (bits * (c.exp_m1() - c)).sqrt() / hashes;
+        let (keys, rate) = (self.estimated_keys(), self.fp_prob_now());
+        if self.form() == Form::Keys || rate <= self.fp_prob() || keys <= capacity + 4.0 * deviation
+        {
+            return Ok(());
+        }
+        let now = if rate < 0.001 { format!("{rate:.2e}") } else { format!("{rate:.3}") };
+        Err(Error::Full(format!(
+            "the filter holds about {keys:.0} keys, its capacity is {capacity}; \
+             its false-positive rate is now {now}, not {}",
+            self.fp_prob()
+        )))
+    }
 }
 
 // ----------------------------------------------------------------
@@ -547,7 +580,15 @@ impl Filter {
     fn combined_shape(&self, other: &Filter) -> Result<Shape, Error> {
         let (a, b) = (&self.shape, &other.shape);
         if (a.words, a.hashes, a.seed) != (b.words, b.hashes, b.seed) {
-            return Err(Error::Shape);
+            return Err(Error::Shape(format!(
+                "the filters differ in bits, hashes or seed: {}, {} and {}; {}, {} and {}",
+                self.bits(),
+                a.hashes,
+                a.seed,
+                other.bits(),
+                b.hashes,
+                b.seed
+            )));
         }
         if let (Some(mine), Some(given)) = (&self.key_type, &other.key_type) {
             if mine != given {

@@ -268,7 +268,15 @@ fn sizes() {
         (1, f64::NAN),
     ] {
         let options = Options { fp_prob, ..Options::new(capacity) };
-        assert!(matches!(Builder::new(&options), Err(Error::OutOfRange(_))), "{options:?}");
+        match Builder::new(&options) {
+            // it names the value
+            Err(Error::OutOfRange(wrong)) => {
+                let named = format!("capacity {capacity} is out of range: at fp_prob {fp_prob}, ");
+                let rate = format!("fp_prob {fp_prob} is out of range: ");
+                assert!(wrong.starts_with(&named) || wrong.starts_with(&rate), "{wrong}");
+            }
+            other => panic!("{options:?}: {other:?}"),
+        }
     }
 }
 
@@ -385,8 +393,10 @@ fn other_key_types() {
     assert!(matches!(texts.contains(5), Err(Error::KeyType { .. })));
     assert!(matches!(filter.union(&texts), Err(Error::KeyType { .. })));
     assert!(matches!(filter.intersect(&texts), Err(Error::KeyType { .. })));
-    assert_eq!(filter.union(&filled(&Options::new(200), 0..1)), Err(Error::Shape));
-    assert!(matches!(Builder::try_from(Filter::without_shape()), Err(Error::Shape)));
+    let shapes = "the filters differ in bits, hashes or seed: 1024, 5 and 0; 2048, 5 and 0";
+    let of_200 = filled(&Options::new(200), 0..1);
+    assert_eq!(filter.union(&of_200), Err(Error::Shape(shapes.into())));
+    assert!(matches!(Builder::try_from(Filter::without_shape()), Err(Error::Shape(_))));
 }
 
 #[test]
@@ -476,6 +486,46 @@ fn verdicts() {
         if let Ok(filter) = filter {
             assert_eq!(filter.to_bytes(), bytes, "{line}");
         }
+    }
+}
+
+/// More keys than the capacity are an error, if asked for, with the rate.
+#[test]
+fn full() {
+    for (capacity, n, is_full, error) in [
+        (1000, 0, false, false),
+        (1000, 1000, false, false),
+        (2, 5, true, false),
+        (10, 1000, true, true),
+        (1000, 1100, true, true),
+    ] {
+        let mut builder = Builder::new(&Options::new(capacity)).unwrap();
+        (0..n).for_each(|i| builder.add(i).unwrap());
+        let filter = builder.clone().filter();
+        assert_eq!(filter.is_full(), is_full, "{n} of {capacity}");
+        match builder.try_filter() {
+            Ok(same) => assert!(!error && same == filter, "{n} of {capacity}"),
+            Err(Error::Full(text)) => {
+                assert!(error, "{n} of {capacity}");
+                let rate = format!("rate is now {:.3}, not 0.01", filter.fp_prob_now());
+                assert!(text.ends_with(&rate), "{text}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Lines of a filter, and whether it is full.
+#[test]
+fn full_by_server() {
+    let lines = match server("full") {
+        Some(lines) => String::from_utf8(lines).unwrap(),
+        None => return,
+    };
+    for line in lines.lines() {
+        let (bytes, is_full) = line.split_once(' ').unwrap();
+        let filter = Filter::try_from(&unhex(bytes)[..]).unwrap();
+        assert_eq!(filter.is_full(), is_full == "t", "{line}");
     }
 }
 

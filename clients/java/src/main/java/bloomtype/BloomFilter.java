@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /**
  * A value of PostgreSQL's type {@code bloom}, of the extension bloomtype, which
@@ -215,14 +216,33 @@ public final class BloomFilter {
     // Description
     // ----------------------------------------------------------------
 
+    /** About how many distinct keys there are; if all bits are set, what all but one would say. */
+    private double estimate() {
+        double m = shape.words * 64.0;
+        return bits == null ? count : -m / shape.hashes * Math.log1p(-Math.min(count, m - 1) / m);
+    }
+
     public Info info() {
         double m = shape.words * 64.0;
-        // if all bits are set, the estimate is what all but one would say
-        double estimate = bits == null ? count
-                : -m / shape.hashes * Math.log1p(-Math.min(count, m - 1) / m);
         double rate = bits == null ? Math.scalb((double) count, -64) : Math.pow(count / m, shape.hashes);
         return new Info(Optional.ofNullable(keyType), shape.words * 64L, shape.hashes, shape.seed,
-                shape.capacity, shape.fpProb, estimate, rate, bits == null ? "keys" : "bits", size());
+                shape.capacity, shape.fpProb, estimate(), rate, bits == null ? "keys" : "bits", size());
+    }
+
+    /**
+     * Does the filter hold more keys than its capacity, by the estimate, so that
+     * {@code info().fpProbNow()} can be more than requested? As {@code bloom_is_full}.
+     */
+    public boolean isFull() {
+        return estimate() > shape.capacity;
+    }
+
+    /** The same by more than chance, with a rate that is too high: then the server raises a WARNING. */
+    private boolean isOverfull() {
+        double m = shape.words * 64.0;
+        double c = shape.hashes * shape.capacity / m;
+        double deviation = Math.sqrt(m * (Math.expm1(c) - c)) / shape.hashes;
+        return bits != null && info().fpProbNow() > shape.fpProb && estimate() > shape.capacity + 4 * deviation;
     }
 
     /** Do the filters have the same bytes? */
@@ -557,6 +577,7 @@ public final class BloomFilter {
         private long[] hashes = new long[16]; // keys form: n of them, in any order, with repeats
         private int n;
         private byte[] bits; // bits form
+        private Consumer<Info> onFull = info -> { };
 
         private Builder(Shape shape, KeyType keyType) {
             this.shape = shape;
@@ -661,9 +682,25 @@ public final class BloomFilter {
             return filter;
         }
 
+        /**
+         * Calls this once, if {@link #build} makes a filter of more keys than its
+         * capacity, with what is known of it: its {@code fpProbNow} is higher than
+         * requested. Without it, ask {@link BloomFilter#isFull}.
+         */
+        public Builder onFull(Consumer<Info> action) {
+            onFull = action;
+            return this;
+        }
+
         /** The filter of the keys so far. The builder can go on. */
         public BloomFilter build() {
-            return flush();
+            BloomFilter filter = flush();
+            if (filter.isOverfull()) {
+                Consumer<Info> action = onFull;
+                onFull = info -> { };
+                action.accept(filter.info());
+            }
+            return filter;
         }
     }
 }

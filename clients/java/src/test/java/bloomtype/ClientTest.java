@@ -75,9 +75,11 @@ public final class ClientTest {
         test("dates and times", ClientTest::times);
         test("union and intersection", ClientTest::unions);
         test("a builder goes on", ClientTest::builders);
+        test("more keys than the capacity", ClientTest::full);
         if (System.getenv("BLOOMTYPE_SERVER") != null) {
             test("the server's verdicts", ClientTest::verdicts);
             test("the server's unions and intersections", ClientTest::combined);
+            test("the server's bloom_is_full", ClientTest::fullByServer);
             test("the server's filters", ClientTest::urls);
         }
         System.out.println("1.." + tests);
@@ -423,6 +425,20 @@ public final class ClientTest {
         check(!Arrays.equals(bytes, builder.build().toBytes()), "a filter shares its bytes");
     }
 
+    private static void full() {
+        List<BloomFilter.Info> calls = new ArrayList<>();
+        for (int[] c : new int[][] {{1000, 0, 0, 0}, {1000, 1000, 0, 0}, {2, 5, 1, 0}, {10, 1000, 1, 1}, {1000, 1100, 1, 1}}) {
+            calls.clear();
+            BloomFilter.Builder builder = BloomFilter.builder(c[0]).onFull(calls::add);
+            BloomFilter filter = filled(builder, 0, c[1]);
+            check(filter.isFull() == (c[2] == 1), Arrays.toString(c));
+            builder.add(-1).build();
+            check(calls.size() == c[3], Arrays.toString(c) + calls); // once
+            check(calls.isEmpty() || calls.get(0).equals(filter.info()) && calls.get(0).fpProbNow() > 0.01, calls);
+        }
+        check(filled(BloomFilter.builder(10), 0, 1000).isFull(), "nobody asked");
+    }
+
     // ----------------------------------------------------------------
     // Against a server
     // ----------------------------------------------------------------
@@ -455,6 +471,16 @@ public final class ClientTest {
             check(f[0].intersect(f[1]).equals(f[3]), "intersection: " + line);
         }
         check(!lines.isEmpty(), "no pairs");
+    }
+
+    /** Lines of a filter, and whether it is full. */
+    private static void fullByServer() throws IOException {
+        List<String> lines = Files.readAllLines(Path.of(System.getenv("BLOOMTYPE_SERVER"), "full"));
+        for (String line : lines) {
+            String[] fields = line.split(" ");
+            check(BloomFilter.fromBytes(HexFormat.of().parseHex(fields[0])).isFull() == fields[1].equals("t"), line);
+        }
+        check(!lines.isEmpty(), "no filters");
     }
 
     /** Each of the server's filters has the URLs, and is what is built of them here. */

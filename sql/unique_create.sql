@@ -1,0 +1,163 @@
+--
+-- bloom_unique_create: which tables, columns and rows; its arguments
+--
+\set VERBOSITY default
+
+CREATE TABLE log (id bigint, p int NOT NULL, note text) PARTITION BY LIST (p);
+CREATE TABLE log_0 PARTITION OF log FOR VALUES IN (0);
+-- the columns of a partition can stand in another order
+CREATE TABLE log_1 (note text, gone int, p int NOT NULL, id bigint);
+ALTER TABLE log_1 DROP gone;
+ALTER TABLE log ATTACH PARTITION log_1 FOR VALUES IN (1);
+CREATE INDEX ON log (id);
+
+-- fail: arguments
+SELECT bloom_unique_create(NULL, 'id');
+SELECT bloom_unique_create('log', NULL);
+SELECT bloom_unique_create('log', '');
+SELECT bloom_unique_create('log', 'nosuch');
+SELECT bloom_unique_create('log', 'id, id');
+SELECT bloom_unique_create('log', 'tableoid');
+SELECT bloom_unique_create('log', 'id', on_conflict => 'update');
+SELECT bloom_unique_create('log', 'id', on_conflict => NULL);
+SELECT bloom_unique_create('log', 'id', keep => '-1 day');
+SELECT bloom_unique_create('log', 'id', name => 'log_0');
+SELECT bloom_unique_create('log', 'id', name => '');
+SELECT bloom_unique_create('log', 'id', validate => NULL);
+SELECT bloom_unique_create(0, 'id');
+SELECT bloom_unique_rebuild('log', 'id');
+SELECT bloom_unique_drop('log', 'id');
+CALL bloom_unique_validate('log', 'id');
+
+-- fail: tables
+SELECT bloom_unique_create('log_0', 'id');
+SELECT bloom_unique_create('log_id_idx', 'id');
+CREATE TABLE parent (id bigint);
+CREATE TABLE child () INHERITS (parent);
+SELECT bloom_unique_create('parent', 'id');
+CREATE VIEW log_view AS SELECT * FROM log;
+SELECT bloom_unique_create('log_view', 'id');
+
+-- fail: columns whose values can change without being written
+CREATE TYPE mood AS ENUM ('glad', 'sad');
+CREATE TYPE pair AS (a int, b mood);
+CREATE DOMAIN moods AS mood[];
+CREATE TABLE other (m mood, ms moods, pair pair, id int, double int GENERATED ALWAYS AS (id * 2) STORED)
+	PARTITION BY LIST (id);
+CREATE TABLE other_1 PARTITION OF other DEFAULT;
+SELECT bloom_unique_create('other', 'm');
+SELECT bloom_unique_create('other', 'ms');
+SELECT bloom_unique_create('other', 'pair');
+-- a generated column has no value before the row is written
+CREATE INDEX ON other (double);
+SELECT bloom_unique_create('other', 'double', on_conflict => 'nothing');
+SELECT bloom_unique_create('other', 'double');
+INSERT INTO other (id) VALUES (1);
+INSERT INTO other (id) VALUES (1);
+DROP TABLE other, other_double_unique;
+DROP DOMAIN moods;
+DROP TYPE pair, mood;
+
+-- an index serves only if it compares as the type does, and has all rows
+CREATE TABLE word (w text COLLATE "C", p int) PARTITION BY LIST (p);
+CREATE TABLE word_0 PARTITION OF word FOR VALUES IN (0);
+CREATE INDEX ON word (w COLLATE "POSIX");
+CREATE INDEX ON word USING hash (w);
+CREATE INDEX ON word (p, w);
+CREATE INDEX ON word (w) WHERE p = 0;
+CREATE INDEX ON word (lower(w));
+SELECT bloom_unique_create('word', 'w');
+CREATE INDEX ON word (w DESC NULLS LAST);
+SELECT bloom_unique_create('word', 'w');
+INSERT INTO word SELECT i::text, 0 FROM generate_series(1, 100) AS i;
+-- fail: many keys are looked up, some of them with a row
+INSERT INTO word SELECT i::text, 0 FROM generate_series(70, 170) AS i;
+DROP TABLE word, word_w_unique;
+
+-- rows that are there
+INSERT INTO log SELECT i, i % 2, 'first' FROM generate_series(1, 1000) AS i;
+INSERT INTO log SELECT i, 0, 'second' FROM generate_series(500, 2000, 500) AS i;
+SELECT bloom_unique_create('log', 'id');
+SELECT count(*) FROM pg_trigger WHERE tgrelid = 'log'::regclass;
+SELECT to_regclass('log_id_unique');
+DELETE FROM log WHERE note = 'second' AND id <= 1000;
+BEGIN;
+INSERT INTO log VALUES (3000, 1, 'of this transaction');
+SELECT bloom_unique_create('log', 'id');
+COMMIT;
+INSERT INTO log VALUES (3000, 0);
+SELECT keys FROM bloom_set_info('log_id_unique');
+-- fail
+SELECT bloom_unique_create('log', 'id');
+-- the name that an index would have is taken
+SELECT bloom_unique_drop('log', 'id');
+CREATE TABLE log_id_unique ();
+SELECT bloom_unique_create('log', 'id');
+INSERT INTO log VALUES (3000, 0);
+SELECT bloom_unique_drop('log', 'id');
+DROP TABLE log_id_unique;
+
+-- without a look at the rows, which are checked later
+INSERT INTO log VALUES (1, 1, 'second');
+SELECT bloom_unique_create('log', 'id', validate => false);
+INSERT INTO log VALUES (2, 1, 'not known yet');
+INSERT INTO log VALUES (2, 0, 'known');
+CALL bloom_unique_validate('log', 'id');
+DELETE FROM log WHERE note IN ('second', 'not known yet');
+SELECT obj_description(oid, 'pg_trigger') FROM pg_trigger
+WHERE tgrelid = 'log'::regclass AND tgname = 'log_id_unique_row';
+CALL bloom_unique_validate('log', 'id');
+SELECT obj_description(oid, 'pg_trigger') FROM pg_trigger
+WHERE tgrelid = 'log'::regclass AND tgname = 'log_id_unique_row';
+INSERT INTO log VALUES (3, 1);
+-- within a transaction, it does not commit
+BEGIN;
+CALL bloom_unique_validate('log', 'id');
+ROLLBACK;
+SELECT bloom_unique_drop('log', 'id');
+
+-- repeats of rows older than keep are let pass
+SELECT bloom_unique_create('log', 'id', keep => '1 month');
+SELECT keep FROM bloom_set_info('log_id_unique');
+INSERT INTO log VALUES (3, 1);
+SELECT bloom_unique_drop('log', 'id');
+
+-- many keys at once, in one pass over an index and by searches
+CREATE INDEX ON log (note, id);
+SELECT bloom_unique_create('log', 'id, note');
+INSERT INTO log SELECT i, 1, 'n' || i FROM generate_series(1, 5000) AS i;
+INSERT INTO log SELECT i, 0, 'n' || i FROM generate_series(10000, 5000, -1) AS i;
+INSERT INTO log SELECT i, 0, 'n' || i FROM generate_series(10000, 5001, -1) AS i;
+INSERT INTO log SELECT i, 0, CASE WHEN i <> 4 THEN 'n' END FROM generate_series(1, 50) AS i;
+INSERT INTO log VALUES (4, 1, NULL), (4, 1, NULL);
+SELECT count(*), count(DISTINCT (id, note)) FROM log WHERE note LIKE 'n%';
+SELECT bloom_unique_drop('log', 'id, note');
+
+-- the owner alone makes, rebuilds and drops it
+TRUNCATE log;
+SELECT bloom_unique_create('log', 'id');
+CREATE ROLE regress_bloom_writer;
+GRANT SELECT (note), INSERT ON log TO regress_bloom_writer;
+SET ROLE regress_bloom_writer;
+SELECT bloom_unique_create('log', 'note');
+SELECT bloom_unique_rebuild('log', 'id');
+SELECT bloom_unique_drop('log', 'id');
+CALL bloom_unique_validate('log', 'id');
+-- who may insert needs no privilege on the set, and is not shown what it may not see
+INSERT INTO log VALUES (20000, 1);
+INSERT INTO log VALUES (20000, 0);
+RESET ROLE;
+GRANT SELECT ON log TO regress_bloom_writer;
+SET ROLE regress_bloom_writer;
+INSERT INTO log VALUES (20000, 0);
+RESET ROLE;
+-- a new owner of the table is that of the set
+ALTER TABLE log OWNER TO regress_bloom_writer;
+SELECT relowner::regrole FROM pg_class WHERE relname = 'log_id_unique';
+INSERT INTO log VALUES (20001, 1);
+INSERT INTO log VALUES (20001, 0);
+DROP VIEW log_view;
+DROP TABLE log;
+DROP TABLE log_id_unique;
+DROP TABLE child, parent;
+DROP ROLE regress_bloom_writer;

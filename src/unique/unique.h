@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * unique/unique.h
+ *		Keys that are unique across the partitions of a table.
+ *
+ * What this is, and why its answers are right, is in src/unique/README.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_UNIQUE_H
+#define BLOOM_UNIQUE_H
+
+#include "access/tupdesc.h"
+#include "commands/trigger.h"
+#include "utils/relcache.h"
+
+#include "key/hash.h"
+
+/* Bits of a hash that the lists of the set keep: the table is asked, too */
+#ifndef BLOOM_UNIQUE_KEPT_BITS
+#define BLOOM_UNIQUE_KEPT_BITS	40
+#endif
+
+/* Keys that are claimed at once, and their bytes */
+#ifndef BLOOM_UNIQUE_BATCH
+#define BLOOM_UNIQUE_BATCH		100000
+#endif
+#define BLOOM_UNIQUE_BATCH_BYTES	(32 * 1024 * 1024)
+
+/* A table's unique key.  The seed is that of the set, random. */
+typedef struct BloomUniqueTag
+{
+	int64		seed;
+	Oid			root;			/* the table for which it was made */
+	Oid			unused;			/* 0: these are compared as bytes */
+} BloomUniqueTag;
+
+/* A column of a key */
+typedef struct BloomUniqueColumn
+{
+	NameData	name;
+	AttrNumber	number;			/* in the root */
+	Oid			type;
+	Oid			collation;
+	int16		typlen;
+	bool		typbyval;
+} BloomUniqueColumn;
+
+/* A table with rows, and its index by which keys are looked up */
+typedef struct BloomUniqueLeaf
+{
+	Oid			relid;
+	bool		is_valid;		/* nothing has changed since we looked */
+	Oid			filenode;
+	Oid			index;
+	bool		is_in_order;	/* an index tuple has the key's columns, as
+								 * they are, in ascending order */
+	int			columns[INDEX_MAX_KEYS];	/* of the key, by those of the
+											 * index */
+	RegProcedure equals[INDEX_MAX_KEYS];
+	Oid			collations[INDEX_MAX_KEYS];
+} BloomUniqueLeaf;
+
+/*
+ * What the session knows of a unique key.  It is good until the transaction
+ * ends, also if it has become invalid: then the next who asks gets another.
+ */
+typedef struct BloomUnique
+{
+	BloomUniqueTag tag;
+	bool		is_valid;
+	MemoryContext context;		/* of all this */
+	Oid			set;
+	NameData	name;			/* of that */
+	Oid			owner;			/* of the table */
+	int			ncolumns;
+	BloomUniqueColumn *columns;
+	BloomHasher hasher;
+	TupleDesc	row;			/* of several columns, or NULL */
+
+	/* the partitions, newest first */
+	bool		knows_leaves;
+	int			nleaves;
+	BloomUniqueLeaf *leaves;
+	int			nparents;		/* partitioned tables */
+	Oid		   *parents;		/* in descending order, too */
+} BloomUnique;
+
+/* The triggers of a unique key, on the table for which it was made */
+typedef enum BloomUniqueTrigger
+{
+	BLOOM_UNIQUE_KEYS,			/* idle: has the names */
+	BLOOM_UNIQUE_OPEN,
+	BLOOM_UNIQUE_ROW,
+	BLOOM_UNIQUE_CLOSE,
+	BLOOM_UNIQUE_NOTHING		/* drops rows */
+} BloomUniqueTrigger;
+
+#define BLOOM_UNIQUE_TRIGGERS	(BLOOM_UNIQUE_NOTHING + 1)
+
+/* What the catalog says of them */
+typedef struct BloomUniqueTriggers
+{
+	Oid			oids[BLOOM_UNIQUE_TRIGGERS];	/* or invalid */
+	NameData	names[BLOOM_UNIQUE_TRIGGERS];
+	Oid			set;			/* or invalid */
+	int			ncolumns;
+	AttrNumber	columns[INDEX_MAX_KEYS];
+} BloomUniqueTriggers;
+
+/* bloom_unique, which is above the files that need it: who is called by SQL sets it */
+extern PGFunction BloomUniqueFunction;
+
+/* unique/key.c */
+extern bool BloomUniqueIsOurs(Oid function);
+extern bool BloomUniqueFindSeed(Oid root, const AttrNumber *columns,
+								int ncolumns, int64 *seed);
+extern void BloomUniqueFindTriggers(const BloomUniqueTag *tag,
+									BloomUniqueTriggers *triggers);
+extern int64 BloomUniqueSeedOf(int16 nargs, char **args);
+extern void BloomUniqueCheckTable(Oid root);
+extern bool BloomUniqueIsFilled(const BloomUniqueTag *tag);
+extern void BloomUniqueDescribe(BloomUnique *unique);
+extern BloomUnique *BloomUniqueRecall(const BloomUniqueTag *tag);
+extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
+										 const AttrNumber **columns);
+extern void BloomUniqueFindLeaves(BloomUnique *unique);
+
+/* unique/look.c */
+extern void BloomUniqueCount(BloomUnique *unique, Oid first, Datum *keys,
+							 int nkeys, int most, int *counts);
+extern bool BloomUniqueIsOld(BloomUnique *unique, const Datum *key);
+
+/* unique/claim.c */
+extern uint64 BloomUniqueHash(BloomUnique *unique, const Datum *key);
+extern void BloomUniqueReport(const BloomUnique *unique, const Datum *key,
+							  bool is_there) pg_attribute_noreturn();
+extern void BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys);
+extern bool BloomUniqueMayInsert(BloomUnique *unique, Oid partition,
+								 Datum *key, uint64 *hash);
+
+/* unique/rows.c */
+extern bool BloomUniqueGetKey(const BloomUnique *unique,
+							  const AttrNumber *columns, TupleTableSlot *slot,
+							  Datum *key);
+extern Size BloomUniqueCopyKey(const BloomUnique *unique, Datum *key);
+extern void BloomUniqueMark(BloomUnique *unique);
+extern uint64 BloomUniqueFill(BloomUnique *unique);
+extern uint64 BloomUniqueRefill(BloomUnique *unique);
+extern void BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel);
+
+/* unique/trigger.c */
+extern PGDLLEXPORT Datum bloom_unique(PG_FUNCTION_ARGS);
+extern void BloomUniqueForgetStatements(Oid root);
+
+#endif							/* BLOOM_UNIQUE_H */

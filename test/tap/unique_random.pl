@@ -1,0 +1,40 @@
+#
+# Unique keys: random concurrent transactions, by test/model/unique.py, on a library whose
+# sets answer falsely about half of the time, since they keep few bits of each hash, and
+# that claims the keys of a statement in small batches.
+#
+# BLOOM_UNIQUE_OPERATIONS is their number, for each form; BLOOM_UNIQUE_SEED another seed.
+#
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use Sets;
+use Test::More;
+
+my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
+plan skip_all => "needs Debian's python3-psycopg2" if system("$python -c 'import psycopg2' 2>/dev/null") != 0;
+
+my $operations = $ENV{BLOOM_UNIQUE_OPERATIONS} // 2500;
+my $seed = $ENV{BLOOM_UNIQUE_SEED} // 1;
+my $node = start_small_server('random', "deadlock_timeout = '50ms'\nfsync = off\nautovacuum = off\n",
+	'-DSTORED_SET_MIN_BITS=12', '-DBLOOM_UNIQUE_KEPT_BITS=12', '-DBLOOM_UNIQUE_BATCH=3');
+local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');
+
+foreach my $form ('error', 'nothing')
+{
+	my $said = `$python test/model/unique.py --form $form --operations $operations --seed $seed 2>&1`;
+	my ($verdict) = $said =~ /^((?:not )?ok of .*)$/m;
+
+	is($?, 0, $verdict // "form $form") or diag $said;
+	note $said;
+	# it has done what it is for
+	foreach my $what ('refused', 'moved', 'changed', 'deleted', 'prepared', 'savepoints', 'directly', 'attached', 'keeper rewrite')
+	{
+		ok($said =~ /^# $what: \d+$/m, "form $form: $what");
+	}
+}
+
+$node->stop;
+done_testing();
