@@ -78,7 +78,7 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 #endif
 
 /*
- * Index scans got a place for EXPLAIN's counts with PostgreSQL 18, and flags
+ * Index scans got a place for EXPLAIN's counts with PostgreSQL 18, and scans flags
  * with 19.  Updates and deletes got options with 19.
  */
 #if PG_VERSION_NUM < 190000
@@ -90,6 +90,8 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 #define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
 	index_beginscan(rel, index, snapshot, nkeys, norderbys)
 #endif
+#define table_beginscan(rel, snapshot, nkeys, key, flags) \
+	table_beginscan(rel, snapshot, nkeys, key)
 #define table_tuple_update(rel, tid, slot, cid, options, snapshot, crosscheck, wait, failure, lockmode, update_indexes) \
 	table_tuple_update(rel, tid, slot, cid, snapshot, crosscheck, wait, failure, lockmode, update_indexes)
 #define table_tuple_delete(rel, tid, cid, options, snapshot, crosscheck, wait, failure) \

@@ -107,7 +107,7 @@ BeginRows(RowScan *rows, const BloomUnique *unique, Relation rel)
 		rows->columns[i] = get_attnum(RelationGetRelid(rel),
 									  NameStr(unique->columns[i].name));
 	rows->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	rows->scan = table_beginscan(rel, rows->snapshot, 0, NULL);
+	rows->scan = table_beginscan(rel, rows->snapshot, 0, NULL, SO_NONE);
 	rows->slot = table_slot_create(rel, NULL);
 }
 
