@@ -10,11 +10,11 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS bloomtype;
 RESET client_min_messages;
 
--- keys whose hashes are in one stripe, by their upper 6 bits, for a set of bigint with
+-- keys whose hashes are in one stripe, by their upper 8 bits, for a set of bigint with
 -- seed 1: while they are few, they are in one range, and an add appends to the lane of
 -- the one before
 CREATE TABLE near AS
-SELECT row_number() OVER (ORDER BY i) AS n, i::bigint AS key FROM generate_series(1, 400000) AS i WHERE bloom_hash(i::bigint, 1) BETWEEN 0 AND 288230376151711743;
+SELECT row_number() OVER (ORDER BY i) AS n, i::bigint AS key FROM generate_series(1, 1600000) AS i WHERE bloom_hash(i::bigint, 1) BETWEEN 0 AND 72057594037927935;
 CREATE FUNCTION near(number bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT key FROM near WHERE n = number); END $$;
 CREATE FUNCTION nears(first int, last int) RETURNS bigint[] LANGUAGE sql AS 'SELECT array_agg(key ORDER BY n) FROM near WHERE n BETWEEN first AND last';
 CREATE UNIQUE INDEX ON near (n);

@@ -30,7 +30,7 @@ DECLARE
 BEGIN
 	FOR i IN 1 .. 120 LOOP
 		at := at + interval '97 minutes';
-		IF cardinality(bloom_set_add_all('recent', ARRAY(SELECT -1000 * i - j FROM generate_series(0, 199) AS j), at)) <> 200 THEN
+		IF cardinality(bloom_set_add_all('recent', ARRAY(SELECT -1000 * i - j FROM generate_series(0, 799) AS j), at)) <> 800 THEN
 			RAISE 'not new: %', i;
 		END IF;
 		INSERT INTO observed

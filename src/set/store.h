@@ -26,7 +26,7 @@
 
 /* A lock is for the hashes with these upper bits; no range crosses it */
 #ifndef STORED_SET_STRIPE_BITS
-#define STORED_SET_STRIPE_BITS	6
+#define STORED_SET_STRIPE_BITS	8
 #endif
 #define STORED_SET_STRIPES		(1 << STORED_SET_STRIPE_BITS)
 
