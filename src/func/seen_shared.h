@@ -42,11 +42,17 @@ typedef struct BloomSeenShared
 	double		fp_prob;
 	BloomBlockedParams params;
 
-	pg_atomic_uint64 nkeys;		/* distinct ones, but for those of open
-								 * batches */
 	pg_atomic_uint32 ntables;	/* all but the last one are closed, or soon */
 	int			oldest;			/* table that was not freed */
 	BloomSeenBlocks tables[BLOOM_SEEN_MAX_TABLES];
+
+	/*
+	 * Distinct keys, but for those of open batches.  All processes write to it
+	 * with each batch: not in a cache line that all of them read for each row.
+	 */
+	char		before[PG_CACHE_LINE_SIZE];
+	pg_atomic_uint64 nkeys;
+	char		after[PG_CACHE_LINE_SIZE];
 } BloomSeenShared;
 
 /* One process's part in it */
