@@ -74,6 +74,17 @@ if (picture eq "sets") {
 	array texts[2] = ["set", "table with a unique index"]
 	array inks[2] = [green, brown]
 }
+if (picture eq "unique") {
+	title_text[1] = "Keys unique across 30 partitions"
+	title_text[2] = "400,000 uuids, into as many"
+	note[1] = system("cat " . dir . "/time")
+	below = ""
+	panels = 2
+	panel_height = 150
+	lines = 0
+	array texts[5] = ["index on the key, not unique", "bloom_unique_create", "unique index, no partitions", "trigger, a table of keys", "trigger that looks in all partitions"]
+	array inks[5] = [grey, green, brown, gold, purple]
+}
 if (picture eq "rate") {
 	title_text[1] = "How often a filter says yes"
 	title_text[2] = "to a key that was never added"
@@ -186,6 +197,36 @@ if (picture eq "sets") {
 	set label 930 "bytes per key" . better at graph 0, screen panel_top(1)
 	plot for [i = 1:2] data index "bytes, " . (i == 1 ? "set" : "index") every ::1 using 1:2 with linespoints \
 		lw (i < 2 ? 3 : 2) pt 7 ps 0.5 lc rgb inks[i] notitle
+	unset multiplot
+	drawn = 1
+}
+
+if (picture eq "unique") {
+	unset logscale x
+	set format x "%g"
+	set xrange [0:*]
+	set yrange [5.6:0.2]
+	unset ytics
+	set grid noytics xtics lt 1 lw 1 lc rgb grid
+	# what is far beyond the others is cut off, with its value beside it
+	limit(t) = t > 40 ? 40 : t
+	set multiplot
+	set label 930 "microseconds per row" . better
+	set xrange [0:40]
+	do for [i = 1:5] {
+		set label 800 + i texts[i] . (last(1, 2) > 40 && i == 5 ? sprintf(": %.0f", last(1, 2)) : "") at 0.4, i - 0.33 left textcolor rgb inks[i]
+	}
+	plot for [i = 1:5] data index "time" every ::i::i using (limit($2) / 2):($1 + 0.17):(limit($2) / 2):(0.14) with boxxyerror fs solid lc rgb inks[i] notitle
+	unset for [i = 901:921] label i
+	unset label 931
+	set tmargin at screen panel_top(1)
+	set bmargin at screen panel_bottom(1)
+	set label 930 "bytes per key: indexes, set, table of keys" . better at graph 0, screen panel_top(1)
+	set xrange [0:*]
+	do for [i = 1:5] {
+		set label 800 + i texts[i] at 0.4, i - 0.33 left textcolor rgb inks[i]
+	}
+	plot for [i = 1:5] data index "bytes" every ::i::i using ($2 / 2):($1 + 0.17):($2 / 2):(0.14) with boxxyerror fs solid lc rgb inks[i] notitle
 	unset multiplot
 	drawn = 1
 }

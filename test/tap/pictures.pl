@@ -48,7 +48,7 @@ foreach my $file (@pictures)
 	ok($from >= 0 && $to <= 1, "$file: no text is cut off") or diag("$from to $to of the width");
 	next if $file =~ m{/(how|days|workers|which)\.svg};
 	(my $words = $svg) =~ s/<[^>]*>/ /g;
-	ok($words =~ m{PostgreSQL \d[\d.]*, bloomtype \d[^<:]*: \s*bench/(run|dedup) }, "$file: says what was measured, and how");
+	ok($words =~ m{PostgreSQL \d[\d.]*, bloomtype \d[^<:]*: \s*bench/(run|dedup|unique) }, "$file: says what was measured, and how");
 }
 
 # smallest_letter SVG, PIXELS: the size of the smallest letter, where the picture
