@@ -304,6 +304,7 @@ returns_true('bloom_set_dedup', q{
 
 # unique keys
 returns_true('bloom_unique', q{
+	SET client_min_messages = error;
 	CREATE TABLE ext.parted (id pg_catalog.int8, p pg_catalog.int4) PARTITION BY LIST (p);
 	CREATE TABLE ext.parted_1 PARTITION OF ext.parted FOR VALUES IN (1);
 	CREATE TABLE ext.parted_2 (id pg_catalog.int8, p pg_catalog.int4);
