@@ -221,7 +221,7 @@ if (picture eq "unique") {
 	unset label 931
 	set tmargin at screen panel_top(1)
 	set bmargin at screen panel_bottom(1)
-	set label 930 "bytes per key: indexes, set, table of keys" . better at graph 0, screen panel_top(1)
+	set label 930 "bytes per key, indexes and sets" . better at graph 0, screen panel_top(1)
 	set xrange [0:*]
 	do for [i = 1:5] {
 		set label 800 + i texts[i] at 0.4, i - 0.33 left textcolor rgb inks[i]
