@@ -57,9 +57,9 @@ answer(q{
 my @features = ('savepoint', 'two-phase', 'REPEATABLE READ', 'SERIALIZABLE', 'array', 'growth', 'slice', 'expiry', 'compaction', 'cancel');
 my $number;
 
-# A time, so many hours after the middle of the last hour
-my $middle = int(time / 3600) * 3600 - 1800;
-sub hours { my ($hours) = @_; return strftime('%Y-%m-%d %H:%MZ', gmtime($middle + $hours * 3600)) }
+# A time, so many hours after that of an hour ago
+my $hour_ago = time - 3600;
+sub hours { my ($hours) = @_; return strftime('%Y-%m-%d %H:%MZ', gmtime($hour_ago + $hours * 3600)) }
 
 # Statements that add keys, a statement each, or all in an array.
 sub add_key { my ($at, @keys) = @_; return join '', map { "SELECT FROM add_key($number, $_, '$at');\n" } @keys }
