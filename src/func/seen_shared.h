@@ -47,8 +47,9 @@ typedef struct BloomSeenShared
 	BloomSeenBlocks tables[BLOOM_SEEN_MAX_TABLES];
 
 	/*
-	 * Distinct keys, but for those of open batches.  All processes write to it
-	 * with each batch: not in a cache line that all of them read for each row.
+	 * Distinct keys, but for those of open batches.  All processes write to
+	 * it with each batch: not in a cache line that all of them read for each
+	 * row.
 	 */
 	char		before[PG_CACHE_LINE_SIZE];
 	pg_atomic_uint64 nkeys;

@@ -366,7 +366,6 @@ BloomUniqueFill(BloomUnique *unique)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);
-	BloomUniqueFindLeaves(unique);
 	CommandCounterIncrement();
 	ForAllKeys(unique, relids, SortHash, sort);
 	tuplesort_performsort(sort);

@@ -416,6 +416,7 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the set of the unique key is gone"),
 				 errhint("Call bloom_unique_drop and bloom_unique_create.")));
+	BloomUniqueFindLeaves(unique);
 	result = BloomUniqueRefill(unique);
 	CommentTriggers(unique, true);
 	PG_RETURN_INT64((int64) result);
@@ -581,7 +582,12 @@ KeysOf(Oid relid)
 	return result;
 }
 
-/* Check all rows of a key, from its table down. */
+/*
+ * Check all rows of a key, from its table down.
+ *
+ * Indexes are not opened unless keys have equal hashes: pg_restore can be attaching
+ * them in another session.
+ */
 static void
 CheckAll(const BloomUniqueTag *tag)
 {
