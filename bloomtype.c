@@ -32,6 +32,7 @@
  *
  *		src/func	what SQL calls beside this file: the aggregates, windows,
  *					the planner's support, shards
+ *		src/unique	keys unique across partitions, on stored sets
  *		src/set		stored sets; func and set include nothing of each other
  *		src/filter	the value: format, text and binary form, filters as sets,
  *					states, from a TOASTed Datum to the filter
