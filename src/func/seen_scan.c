@@ -205,7 +205,7 @@ EstimateKeys(PlannerInfo *root, WindowFunc *call, double rows)
 	if (list_length(call->args) > 1)
 		return 0;
 	return Min(estimate_num_groups(root, list_make1(linitial(call->args)), rows,
-								   NULL, NULL), BLOOM_MAX_EXACT_KEYS);
+								   NULL, NULL), INT_MAX);
 }
 
 static Path *

@@ -133,13 +133,12 @@ WaitForOthers(int *nspins)
 static uint64
 BlocksForKeys(uint64 nkeys)
 {
-	return Min(Max(nkeys / BloomSeenRoom(1) + 1, LEAST_BLOCKS),
-			   BLOOM_SEEN_MAX_BLOCKS);
+	return Max(nkeys / BloomSeenRoom(1) + 1, LEAST_BLOCKS);
 }
 
 /*
  * BloomSeenSharedBytes
- *		What the exact form takes for so many keys.
+ *		What the exact form would take for so many keys.
  */
 Size
 BloomSeenSharedBytes(uint64 nkeys)
@@ -231,7 +230,7 @@ bool
 BloomSeenShare(BloomSeenShared *shared, dsa_area *area, BloomSeenTables *call,
 			   const BloomShape *shape, uint64 expected, Size limit)
 {
-	uint64		nblocks = BlocksForKeys(expected);
+	uint64		nblocks = Min(BlocksForKeys(expected), BLOOM_SEEN_MAX_BLOCKS);
 
 	memset(shared, 0, sizeof(BloomSeenShared));
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
