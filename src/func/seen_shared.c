@@ -130,10 +130,14 @@ WaitForOthers(int *nspins)
 /* The bytes of a table */
 #define TableBytes(nblocks)		(((nblocks) + 1) * BLOOM_BLOCK_BYTES)
 
+/*
+ * For a quarter more than expected: ANALYZE often estimates too few distinct keys,
+ * and to move them to another table costs more than to have room for them.
+ */
 static uint64
 BlocksForKeys(uint64 nkeys)
 {
-	return Max(nkeys / BloomSeenRoom(1) + 1, LEAST_BLOCKS);
+	return Max((nkeys + nkeys / 4) / BloomSeenRoom(1) + 1, LEAST_BLOCKS);
 }
 
 /*
@@ -214,6 +218,7 @@ MakeTable(BloomSeenShared *shared, dsa_area *area, uint64 nblocks)
 	table->nusers = 0;
 	pg_atomic_init_u64(&table->ndealt, 0);
 	pg_atomic_init_u64(&table->nmoved, 0);
+	BloomSeenMap(dsa_get_address(area, table->memory), TableBytes(nblocks));
 	memset(BlocksOf(shared, area, number), 0, nblocks * BLOOM_BLOCK_BYTES);
 	pg_write_barrier();
 	pg_atomic_write_u32(&shared->ntables, number + 1);
@@ -306,6 +311,7 @@ UseTable(BloomSeenView *view, int from, int to)
 	view->table = to;
 	view->blocks = BlocksOf(shared, view->area, to);
 	view->nblocks = shared->tables[to].nblocks;
+	BloomSeenMap(view->blocks, view->nblocks * BLOOM_BLOCK_BYTES);
 }
 
 /*
@@ -436,6 +442,7 @@ MoveOn(BloomSeenView *view)
 
 	/* all that can fail comes first */
 	next = BlocksOf(shared, view->area, view->table + 1);
+	BloomSeenMap(next, shared->tables[view->table + 1].nblocks * BLOOM_BLOCK_BYTES);
 	nblocks = shared->tables[view->table + 1].nblocks;
 	while ((chunk = pg_atomic_fetch_add_u64(&table->ndealt, 1)) < nchunks)
 	{
