@@ -131,13 +131,13 @@ WaitForOthers(int *nspins)
 #define TableBytes(nblocks)		(((nblocks) + 1) * BLOOM_BLOCK_BYTES)
 
 /*
- * For a quarter more than expected: ANALYZE often estimates too few distinct keys,
+ * For half more than expected: ANALYZE often estimates too few distinct keys,
  * and to move them to another table costs more than to have room for them.
  */
 static uint64
 BlocksForKeys(uint64 nkeys)
 {
-	return Max((nkeys + nkeys / 4) / BloomSeenRoom(1) + 1, LEAST_BLOCKS);
+	return Max((nkeys + nkeys / 2) / BloomSeenRoom(1) + 1, LEAST_BLOCKS);
 }
 
 /*
