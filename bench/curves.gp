@@ -10,7 +10,7 @@
 #
 # The background is transparent.  Every colour has a contrast of at least 3 to white
 # and to black, which that test checks: a page may have either.  Ours are
-# green and blue, and thick; the floor, the last line, is grey and dashed.
+# green, blue and teal, and thick; the floor, the last line, is grey and dashed.
 
 data = dir . "/points"
 text = "#747980"
@@ -20,6 +20,7 @@ blue = "#3b82d0"
 brown = "#b5722c"
 gold = "#b08a1e"
 purple = "#8b6cc9"
+teal = "#1d8c96"
 grey = "#808890"
 
 # What a picture says: above (two lines) and over its axes; and its lines, if it is
@@ -45,8 +46,9 @@ if (picture eq "probe") {
 if (picture eq "dedup") {
 	title_text[1] = "Time to keep one row of each key"
 	title_text[2] = "work_mem 4 MB"
+	ours = 3
 	below = "rows n (two bigint), one in twenty a repeat"
-	unit = "seconds per million rows"
+	unit = "elapsed s per million rows"
 }
 if (picture eq "prefilter") {
 	title_text[1] = "Time of a semi-join of 10M rows with 1M keys"
@@ -168,7 +170,7 @@ name(i) = system(sprintf("sed -n 's/^\"\\(.*\\)\"$/\\1/p' %s | sed -n '%dp'", da
 
 drawn = 0
 array rival_inks[3] = [brown, gold, purple]
-array our_inks[2] = [green, blue]
+array our_inks[3] = [green, blue, teal]
 
 if (picture eq "memory") {
 	set logscale y

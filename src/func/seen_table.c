@@ -83,6 +83,9 @@ BloomSeenMap(void *memory, Size size)
 		CHECK_FOR_INTERRUPTS();
 		(void) madvise(start, Min(MAP_STEP, end - start), MADV_POPULATE_WRITE);
 	}
+#else
+	(void) memory;
+	(void) size;
 #endif
 }
 
