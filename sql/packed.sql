@@ -1,5 +1,5 @@
 --
--- Which of many files have a key: the three ways of docs/cookbook.md against
+-- Which of many files have a key: the three ways of docs/many-filters.md against
 -- exact pairs, over random files and keys
 --
 

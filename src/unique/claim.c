@@ -87,10 +87,7 @@ ShowKey(const BloomUnique *unique, const Datum *key)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (int i = 0; i < unique->ncolumns; i++)
-		appendStringInfo(&text, "%s%s", i == 0 ? "(" : ", ",
-						 quote_identifier(NameStr(unique->columns[i].name)));
-	appendStringInfoString(&text, ")=");
+	appendStringInfo(&text, "(%s)=", BloomUniqueColumns(unique));
 	for (int i = 0; i < unique->ncolumns; i++)
 	{
 		Oid			output;

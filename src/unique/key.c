@@ -809,6 +809,22 @@ ReportLeaf(const char *name)
 			 errhint("Detach it, or drop the constraint by bloom_unique_drop.")));
 }
 
+/*
+ * BloomUniqueColumns
+ *		The columns of the key, as they stand in a list.
+ */
+char *
+BloomUniqueColumns(const BloomUnique *unique)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < unique->ncolumns; i++)
+		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ",
+						 quote_identifier(NameStr(unique->columns[i].name)));
+	return list.data;
+}
+
 /* Find the index of a partition. */
 static void
 DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
@@ -838,20 +854,16 @@ DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
 	list_free(indexes);
 	if (!OidIsValid(leaf->index))
 	{
-		StringInfoData columns;
+		char	   *columns = BloomUniqueColumns(unique);
 
-		initStringInfo(&columns);
-		for (int i = 0; i < unique->ncolumns; i++)
-			appendStringInfo(&columns, "%s%s", i == 0 ? "" : ", ",
-							 quote_identifier(NameStr(unique->columns[i].name)));
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no index on (%s)",
-						RelationGetRelationName(rel), columns.data),
+						RelationGetRelationName(rel), columns),
 				 errdetail("Keys are looked up by a valid btree index that begins with these columns, has no condition, and compares as their types do."),
 				 errhint("CREATE INDEX ON %s (%s);",
 						 quote_identifier(get_rel_name(unique->tag.root)),
-						 columns.data)));
+						 columns)));
 	}
 }
 

@@ -261,19 +261,6 @@ static const struct
 	}
 };
 
-/* The columns of a key, as a command needs them */
-static char *
-ColumnList(const BloomUnique *unique)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int i = 0; i < unique->ncolumns; i++)
-		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ",
-						 quote_identifier(NameStr(unique->columns[i].name)));
-	return list.data;
-}
-
 /* Make one of the triggers. */
 static void
 MakeTrigger(FunctionCallInfo fcinfo, const BloomUnique *unique,
@@ -288,7 +275,7 @@ MakeTrigger(FunctionCallInfo fcinfo, const BloomUnique *unique,
 	appendStringInfo(&command, "CREATE TRIGGER %s %s", quote_identifier(name),
 					 made[kind].events);
 	if (kind == BLOOM_UNIQUE_KEYS)
-		appendStringInfo(&command, " OF %s", ColumnList(unique));
+		appendStringInfo(&command, " OF %s", BloomUniqueColumns(unique));
 	appendStringInfo(&command, " ON %s FOR EACH %s", NameOf(unique->tag.root),
 					 made[kind].level);
 	if (kind == BLOOM_UNIQUE_KEYS)

@@ -123,6 +123,7 @@ extern int64 BloomUniqueSeedOf(int16 nargs, char **args);
 extern void BloomUniqueCheckTable(Oid root);
 extern bool BloomUniqueIsFilled(const BloomUniqueTag *tag);
 extern void BloomUniqueDescribe(BloomUnique *unique);
+extern char *BloomUniqueColumns(const BloomUnique *unique);
 extern BloomUnique *BloomUniqueRecall(const BloomUniqueTag *tag);
 extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
 										 const AttrNumber **columns);
