@@ -50,7 +50,9 @@ SELECT bloom_unique_rebuild('event', 'id');
 
 -- fail: the server keeps the names
 ALTER TABLE event DROP id;
+\set VERBOSITY terse
 ALTER TABLE event ALTER id TYPE text;
+\set VERBOSITY default
 DROP TABLE event_id_unique;
 -- which can be changed, all of them
 ALTER TABLE event RENAME TO happening;
