@@ -285,8 +285,8 @@ SELECT pg_temp.plan_rows('SELECT FROM days, (SELECT key FROM day_rows WHERE day 
 INSERT INTO days_inline SELECT i, bloom_add(bloom_empty(100), i) FROM generate_series(301, 3000) AS i;
 CREATE TEMPORARY TABLE no_days (day int, f bloom);
 SELECT pg_temp.expected('days_inline') AS many, pg_temp.expected('no_days') AS none;
-ANALYZE days, days_inline, no_days;
-SELECT pg_temp.expected('days') AS days, pg_temp.expected('days_inline') AS many, pg_temp.expected('no_days') AS none;
+ANALYZE days, days_inline;
+SELECT pg_temp.expected('days') AS days, pg_temp.expected('days_inline') AS many;
 -- a partitioned table, a parent, a view, and a function have no pages of their own
 CREATE TEMPORARY TABLE day_parts (day int, f bloom) PARTITION BY RANGE (day);
 CREATE TEMPORARY TABLE day_part PARTITION OF day_parts DEFAULT;
