@@ -110,6 +110,11 @@ class Session:
         self.level = 'READ COMMITTED'
         self.nothing = options.form == 'nothing'
 
+    def goes_on(self):
+        """All operations are to be done, and more while the keeper waits for locks."""
+        most = self.options.operations * (1 if self.options.kept.is_set() else 20)
+        return self.total.value < most and not self.wrong
+
     def count(self, what, n=1):
         self.counts[what] = self.counts.get(what, 0) + n
 
@@ -387,7 +392,7 @@ class Writer(Session):
         self.merges = self.cursor.connection.server_version >= 150000
         self.done = 0
         self.last = None
-        while self.total.value < self.options.operations and not self.wrong:
+        while self.goes_on():
             before = self.done
             try:
                 self.transaction()
@@ -464,7 +469,7 @@ class Keeper(Session):
         self.attached = True
         self.last = None
         self.cursor.execute("SET lock_timeout = '5s'")
-        while self.total.value < self.options.operations and not self.wrong:
+        while self.goes_on():
             time.sleep(0.02)
             done = self.rnd.choices((self.detach if self.attached else self.attach, self.rewrite, self.truncate, self.compact, self.rebuild, self.clean),
                                     (40, 30, 3, 6, 2, 6))[0]
@@ -474,6 +479,8 @@ class Keeper(Session):
             except (errors.DeadlockDetected, errors.LockNotAvailable):
                 self.count('keeper gave up')
                 self.cursor.execute('ROLLBACK')
+            if self.counts.get('attached') and self.counts.get('keeper rewrite'):
+                self.options.kept.set()
             self.repeats()
 
 
@@ -487,6 +494,7 @@ def work(kind, number, options, total, results):
         if session is None:
             session = argparse.Namespace(counts={}, wrong=[])
         session.wrong.append('an error that no such transaction has: %s' % traceback.format_exc().strip().split('\n')[-1])
+        options.kept.set()
         with total.get_lock():
             total.value = options.operations
     results.put((session.counts, session.wrong))
@@ -499,6 +507,8 @@ def main():
     parser.add_argument('--sessions', type=int, default=4)
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
+    # the keeper has attached and rewritten a partition, between the others' operations
+    options.kept = multiprocessing.Event()
     cursor = psycopg2.connect('')
     cursor.autocommit = True
     cursor = cursor.cursor()
