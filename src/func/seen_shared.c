@@ -55,6 +55,10 @@
  */
 #include "postgres.h"
 
+#ifndef WIN32
+#include <sys/mman.h>
+#endif
+
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/dsm.h"
@@ -69,6 +73,10 @@
 
 /* The least table of the exact form: half a megabyte */
 #define LEAST_BLOCKS			8192
+
+/* How much memory the kernel maps at a time; all sizes of pages divide 64 kB. */
+#define MAP_STEP				(64 * 1024 * 1024)
+#define MAP_ALIGNMENT			(64 * 1024)
 
 /* Blocks whose hashes one process moves at a time */
 #define CHUNK_BLOCKS			256
@@ -204,6 +212,32 @@ BlocksOf(const BloomSeenShared *shared, dsa_area *area, int table)
 	return (uint64 *) TYPEALIGN(BLOOM_BLOCK_BYTES, memory);
 }
 
+/*
+ * Have the kernel map the pages of a table in this process, some megabytes at a
+ * time.
+ *
+ * One by one, as they are first touched, costs several times as much, most of
+ * all in virtual machines; and shared memory has no huge pages, which
+ * BloomAllocate asks for.  If the kernel cannot, it is done that way.
+ */
+static void
+MapPages(void *memory, Size size)
+{
+#ifdef MADV_POPULATE_WRITE
+	char	   *start = (char *) TYPEALIGN(MAP_ALIGNMENT, memory);
+	char	   *end = (char *) memory + size;
+
+	for (; start < end; start += MAP_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) madvise(start, Min(MAP_STEP, end - start), MADV_POPULATE_WRITE);
+	}
+#else
+	(void) memory;
+	(void) size;
+#endif
+}
+
 /* Make the next table, and publish it. */
 static void
 MakeTable(BloomSeenShared *shared, dsa_area *area, uint64 nblocks)
@@ -218,7 +252,7 @@ MakeTable(BloomSeenShared *shared, dsa_area *area, uint64 nblocks)
 	table->nusers = 0;
 	pg_atomic_init_u64(&table->ndealt, 0);
 	pg_atomic_init_u64(&table->nmoved, 0);
-	BloomSeenMap(dsa_get_address(area, table->memory), TableBytes(nblocks));
+	MapPages(dsa_get_address(area, table->memory), TableBytes(nblocks));
 	memset(BlocksOf(shared, area, number), 0, nblocks * BLOOM_BLOCK_BYTES);
 	pg_write_barrier();
 	pg_atomic_write_u32(&shared->ntables, number + 1);
@@ -311,7 +345,6 @@ UseTable(BloomSeenView *view, int from, int to)
 	view->table = to;
 	view->blocks = BlocksOf(shared, view->area, to);
 	view->nblocks = shared->tables[to].nblocks;
-	BloomSeenMap(view->blocks, view->nblocks * BLOOM_BLOCK_BYTES);
 }
 
 /*
@@ -324,6 +357,7 @@ BloomSeenJoin(BloomSeenView *view, BloomSeenShared *shared, dsa_area *area)
 	view->shared = shared;
 	view->area = area;
 	UseTable(view, -1, 0);
+	MapPages(view->blocks, view->nblocks * BLOOM_BLOCK_BYTES);
 }
 
 /* ----------------------------------------------------------------
@@ -442,8 +476,8 @@ MoveOn(BloomSeenView *view)
 
 	/* all that can fail comes first */
 	next = BlocksOf(shared, view->area, view->table + 1);
-	BloomSeenMap(next, shared->tables[view->table + 1].nblocks * BLOOM_BLOCK_BYTES);
 	nblocks = shared->tables[view->table + 1].nblocks;
+	MapPages(next, nblocks * BLOOM_BLOCK_BYTES);
 	while ((chunk = pg_atomic_fetch_add_u64(&table->ndealt, 1)) < nchunks)
 	{
 		uint64		first = chunk * CHUNK_BLOCKS;

@@ -37,8 +37,6 @@
  */
 #include "postgres.h"
 
-#include <sys/mman.h>
-
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -60,35 +58,6 @@
 /* ... but to no more than so many times its size: an estimate may be wrong. */
 #define MOST_GROWTH				16
 
-/* How much memory the kernel maps at a time; all sizes of pages divide 64 kB. */
-#define MAP_STEP				(64 * 1024 * 1024)
-#define MAP_ALIGNMENT			(64 * 1024)
-
-/*
- * BloomSeenMap
- *		Have the kernel map the pages of a large table, some megabytes at a time.
- *
- * One by one, as they are first touched, costs several times as much, most of
- * all in virtual machines.  If the kernel cannot, it is done that way.
- */
-void
-BloomSeenMap(void *memory, Size size)
-{
-#ifdef MADV_POPULATE_WRITE
-	char	   *start = (char *) TYPEALIGN(MAP_ALIGNMENT, memory);
-	char	   *end = (char *) memory + size;
-
-	for (; start < end; start += MAP_STEP)
-	{
-		CHECK_FOR_INTERRUPTS();
-		(void) madvise(start, Min(MAP_STEP, end - start), MADV_POPULATE_WRITE);
-	}
-#else
-	(void) memory;
-	(void) size;
-#endif
-}
-
 /* Make n empty blocks. */
 static void
 MakeBlocks(BloomSeenTable *table, uint64 nblocks)
@@ -96,7 +65,6 @@ MakeBlocks(BloomSeenTable *table, uint64 nblocks)
 	Size		size = (nblocks + 1) * BLOOM_BLOCK_BYTES;
 	void	   *memory = BloomAllocate(table->context, size);
 
-	BloomSeenMap(memory, size);
 	memset(memory, 0, size);
 	table->memory = memory;
 	table->blocks = (uint64 *) TYPEALIGN(BLOOM_BLOCK_BYTES, memory);

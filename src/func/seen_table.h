@@ -63,7 +63,6 @@ typedef struct BloomSeenTable
 extern void BloomSeenInit(BloomSeenTable *table, BloomSeenTables *call,
 						  MemoryContext context, const BloomShape *shape,
 						  uint64 expected);
-extern void BloomSeenMap(void *memory, Size size);
 extern void BloomSeenMakeRoom(BloomSeenTable *table);
 extern uint64 BloomSeenSeed(void);
 extern uint64 BloomSeenNextSecret(void);
