@@ -855,6 +855,7 @@ DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
 	if (!OidIsValid(leaf->index))
 	{
 		char	   *columns = BloomUniqueColumns(unique);
+		Oid			root = unique->tag.root;
 
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -862,7 +863,8 @@ DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
 						RelationGetRelationName(rel), columns),
 				 errdetail("Keys are looked up by a valid btree index that begins with these columns, has no condition, and compares as their types do."),
 				 errhint("CREATE INDEX ON %s (%s);",
-						 quote_identifier(get_rel_name(unique->tag.root)),
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(root)),
+													get_rel_name(root)),
 						 columns)));
 	}
 }
