@@ -37,6 +37,9 @@ CREATE TABLE child () INHERITS (parent);
 SELECT bloom_unique_create('parent', 'id');
 CREATE VIEW log_view AS SELECT * FROM log;
 SELECT bloom_unique_create('log_view', 'id');
+CREATE TABLE lone (id bigint);
+SELECT bloom_unique_create('lone', 'id');
+DROP TABLE lone;
 
 -- fail: columns whose values can change without being written
 CREATE TYPE mood AS ENUM ('glad', 'sad');
@@ -136,6 +139,10 @@ SELECT bloom_unique_drop('log', 'id, note');
 -- the owner alone makes, rebuilds and drops it
 TRUNCATE log;
 SELECT bloom_unique_create('log', 'id');
+ALTER TABLE log_id_unique SET UNLOGGED;
+SELECT bloom_unique_rebuild('log', 'id');
+ALTER TABLE log_id_unique SET LOGGED;
+SELECT bloom_unique_rebuild('log', 'id');
 CREATE ROLE regress_bloom_writer;
 GRANT SELECT (note), INSERT ON log TO regress_bloom_writer;
 SET ROLE regress_bloom_writer;
@@ -156,7 +163,25 @@ ALTER TABLE log OWNER TO regress_bloom_writer;
 SELECT relowner::regrole FROM pg_class WHERE relname = 'log_id_unique';
 INSERT INTO log VALUES (20001, 1);
 INSERT INTO log VALUES (20001, 0);
+
+-- the set, and then a column, are dropped with CASCADE: what is left goes
+DROP TABLE log_id_unique CASCADE;
+INSERT INTO log VALUES (20002, 1);
+SELECT bloom_unique_rebuild('log', 'id');
+SELECT bloom_unique_drop('log', 'id');
+INSERT INTO log VALUES (20002, 1);
+SELECT bloom_unique_create('log', 'id');
+DROP TABLE log_id_unique CASCADE;
+SELECT bloom_unique_create('log', 'id');
+INSERT INTO log VALUES (20002, 0);
+-- without the trigger of the rows, nothing is checked
+DROP TRIGGER log_id_unique_row ON log;
+SELECT bloom_unique_rebuild('log', 'id');
 DROP VIEW log_view;
+ALTER TABLE log DROP COLUMN id CASCADE;
+SELECT bloom_unique_drop('log', 'id');
+SELECT bloom_unique_drop('log', 'id');
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'log'::regclass;
 DROP TABLE log;
 DROP TABLE log_id_unique;
 DROP TABLE child, parent;

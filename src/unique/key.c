@@ -272,6 +272,40 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag, BloomUniqueTriggers *triggers
 	table_close(catalog, AccessShareLock);
 }
 
+/*
+ * BloomUniqueFindLeftover
+ *		The seed of a key of which only triggers are left: the one that names its
+ *		columns and its set was dropped with these.  False: there is none.
+ */
+bool
+BloomUniqueFindLeftover(Oid root, int64 *seed)
+{
+	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	SysScanDesc scan = BeginTriggers(catalog, root);
+	HeapTuple	tuple;
+	bool		found = false;
+
+	while (!found && (tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+		char	   *argument = ArgumentOf(catalog, tuple);
+		BloomUniqueTag tag = {.root = root};
+		BloomUniqueTriggers triggers;
+
+		/* a trigger that a partition inherits is of another table's key */
+		if (argument == NULL || OidIsValid(form->tgparentid) ||
+			!BloomUniqueIsOurs(form->tgfoid))
+			continue;
+		tag.seed = BloomUniqueSeedOf(1, &argument);
+		BloomUniqueFindTriggers(&tag, &triggers);
+		found = !OidIsValid(triggers.oids[BLOOM_UNIQUE_KEYS]);
+		*seed = tag.seed;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return found;
+}
+
 /* ----------------------------------------------------------------
  *							TABLES AND COLUMNS
  * ----------------------------------------------------------------
@@ -339,6 +373,8 @@ BloomUniqueCheckTable(Oid root)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("table \"%s\" has no partitions", get_rel_name(root)),
+				 get_rel_relispartition(root) ?
+				 errhint("Name the partitioned table to which it belongs.") :
 				 errhint("Use CREATE UNIQUE INDEX.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -535,7 +571,45 @@ ReportChanged(Oid root, const char *detail)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("cannot check unique keys of table \"%s\"", get_rel_name(root)),
 			 errdetail("%s", detail),
-			 errhint("Drop its triggers that call bloom_unique, and call bloom_unique_create again.")));
+			 errhint("Call bloom_unique_drop, and bloom_unique_create again.")));
+}
+
+/*
+ * BloomUniqueCheckTriggers
+ *		An error, unless the triggers without which nothing is checked are there.
+ */
+void
+BloomUniqueCheckTriggers(Oid root, const BloomUniqueTriggers *triggers)
+{
+	if (!OidIsValid(triggers->oids[BLOOM_UNIQUE_KEYS]) ||
+		!OidIsValid(triggers->set))
+		ReportChanged(root, "The trigger that names the key and the set is not there.");
+	if (!OidIsValid(triggers->oids[BLOOM_UNIQUE_ROW]))
+		ReportChanged(root, "The trigger AFTER INSERT OR UPDATE FOR EACH ROW is not there.");
+}
+
+/* An error: the set is not one to rely on. */
+static void
+ReportSet(const BloomUnique *unique, const char *wrong, const char *cure)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("Bloom set \"%s\" does not have the keys of table \"%s\"",
+					NameStr(unique->name), get_rel_name(unique->tag.root)),
+			 errdetail("%s", wrong),
+			 errhint("%s", cure)));
+}
+
+/*
+ * BloomUniqueCheckLogged
+ *		An error, if the set forgets its keys in a crash.
+ */
+void
+BloomUniqueCheckLogged(const BloomUnique *unique)
+{
+	if (get_rel_persistence(unique->set) == RELPERSISTENCE_UNLOGGED)
+		ReportSet(unique, "It is unlogged, and forgets all keys in a crash.",
+				  "Use ALTER TABLE ... SET LOGGED, then bloom_unique_rebuild.");
 }
 
 /* An error, if the set is not the one that has the keys of the table. */
@@ -544,31 +618,21 @@ CheckSet(BloomUnique *unique)
 {
 	StoredSetTable table;
 	const char *wrong = NULL;
-	const char *cure = "Call bloom_unique_rebuild.";
 
 	StoredSetOpen(&table, unique->set, false, false);
 	unique->name = table.rel->rd_rel->relname;
 	BloomCheckHasher(&unique->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
 					 BLOOM_TO_ADD);
 	PushActiveSnapshot(GetLatestSnapshot());
-	if (table.rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-	{
-		wrong = "It is unlogged, and forgets all keys in a crash.";
-		cure = "Use ALTER TABLE ... SET LOGGED, then bloom_unique_rebuild.";
-	}
-	else if (table.set.params.seed != unique->tag.seed)
+	BloomUniqueCheckLogged(unique);
+	if (table.set.params.seed != unique->tag.seed)
 		wrong = "It is another set than the one that has the keys.";
 	else if (!StoredSetIsMarked(&table))
 		wrong = "It has lost keys, as by TRUNCATE.";
 	StoredSetClose(&table);
 	PopActiveSnapshot();
 	if (wrong != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("Bloom set \"%s\" does not have the keys of table \"%s\"",
-						NameStr(unique->name), get_rel_name(unique->tag.root)),
-				 errdetail("%s", wrong),
-				 errhint("%s", cure)));
+		ReportSet(unique, wrong, "Call bloom_unique_rebuild.");
 }
 
 /*
@@ -603,13 +667,7 @@ BuildUnique(BloomUnique *unique)
 	BloomUniqueTriggers triggers;
 
 	BloomUniqueFindTriggers(&unique->tag, &triggers);
-	if (!OidIsValid(triggers.oids[BLOOM_UNIQUE_KEYS]) ||
-		!OidIsValid(triggers.set))
-		ReportChanged(unique->tag.root,
-					  "The trigger that names the key and the set is not there.");
-	if (!OidIsValid(triggers.oids[BLOOM_UNIQUE_ROW]))
-		ReportChanged(unique->tag.root,
-					  "The trigger AFTER INSERT OR UPDATE FOR EACH ROW is not there.");
+	BloomUniqueCheckTriggers(unique->tag.root, &triggers);
 	BloomUniqueCheckTable(unique->tag.root);
 	unique->set = triggers.set;
 	unique->ncolumns = triggers.ncolumns;

@@ -84,9 +84,13 @@ GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
 	return relid;
 }
 
-/* The columns that a list names, as CREATE INDEX has it */
+/*
+ * The columns that a list names, as CREATE INDEX has it; none, if there need not
+ * be one of each name, and is not
+ */
 static int
-GetColumnsArg(FunctionCallInfo fcinfo, Oid relid, AttrNumber *columns)
+GetColumnsArg(FunctionCallInfo fcinfo, Oid relid, bool missing_ok,
+			  AttrNumber *columns)
 {
 	char	   *list;
 	List	   *names;
@@ -110,6 +114,8 @@ GetColumnsArg(FunctionCallInfo fcinfo, Oid relid, AttrNumber *columns)
 		const char *name = lfirst(cell);
 
 		columns[n] = get_attnum(relid, name);
+		if (columns[n] <= 0 && missing_ok)
+			return 0;
 		if (columns[n] <= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -151,7 +157,7 @@ GetUniqueArgs(FunctionCallInfo fcinfo, LOCKMODE lockmode,
 {
 	Oid			relid = GetTableArg(fcinfo, lockmode);
 	AttrNumber	columns[INDEX_MAX_KEYS];
-	int			ncolumns = GetColumnsArg(fcinfo, relid, columns);
+	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
 	BloomUnique *unique = MakeUnique(relid, columns, ncolumns);
 
 	if (!BloomUniqueFindSeed(relid, columns, ncolumns, &unique->tag.seed))
@@ -164,6 +170,70 @@ GetUniqueArgs(FunctionCallInfo fcinfo, LOCKMODE lockmode,
 	if (OidIsValid(unique->set) && get_rel_name(unique->set) != NULL)
 		namestrcpy(&unique->name, get_rel_name(unique->set));
 	return unique;
+}
+
+/* ----------------------------------------------------------------
+ *							DROPPING
+ * ----------------------------------------------------------------
+ */
+
+static void
+DropTriggers(const BloomUniqueTag *tag, const BloomUniqueTriggers *triggers)
+{
+	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
+	{
+		if (OidIsValid(triggers->oids[i]))
+			Run(psprintf("DROP TRIGGER %s ON %s",
+						 quote_identifier(NameStr(triggers->names[i])),
+						 NameOf(tag->root)));
+	}
+	BloomUniqueForgetStatements(tag->root);
+}
+
+/*
+ * Drop the triggers that are left of keys whose set or column was dropped with
+ * CASCADE.  All that they do is to refuse rows.  False: there were none.
+ */
+static bool
+DropLeftovers(Oid relid)
+{
+	BloomUniqueTag tag = {.root = relid};
+	BloomUniqueTriggers triggers;
+	bool		found = false;
+
+	while (BloomUniqueFindLeftover(relid, &tag.seed))
+	{
+		BloomUniqueFindTriggers(&tag, &triggers);
+		DropTriggers(&tag, &triggers);
+		found = true;
+	}
+	return found;
+}
+
+/*
+ * bloom_unique_drop
+ *		Undo bloom_unique_create, also if the set or a column is gone.
+ */
+PG_FUNCTION_INFO_V1(bloom_unique_drop);
+Datum
+bloom_unique_drop(PG_FUNCTION_ARGS)
+{
+	Oid			relid = GetTableArg(fcinfo, ShareRowExclusiveLock);
+	bool		did_drop = DropLeftovers(relid);
+	AttrNumber	columns[INDEX_MAX_KEYS];
+	int			ncolumns = GetColumnsArg(fcinfo, relid, did_drop, columns);
+	BloomUniqueTriggers triggers;
+	BloomUnique *unique;
+	int64		seed;
+
+	if (did_drop &&
+		(ncolumns == 0 || !BloomUniqueFindSeed(relid, columns, ncolumns, &seed)))
+		PG_RETURN_VOID();
+	unique = GetUniqueArgs(fcinfo, ShareRowExclusiveLock, &triggers);
+	DropTriggers(&unique->tag, &triggers);
+	if (OidIsValid(unique->set) && get_rel_name(unique->set) != NULL)
+		Run(psprintf("DROP TABLE %s", NameOf(unique->set)));
+	PG_RETURN_VOID();
 }
 
 /* ----------------------------------------------------------------
@@ -347,7 +417,7 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetTableArg(fcinfo, ShareRowExclusiveLock);
 	AttrNumber	columns[INDEX_MAX_KEYS];
-	int			ncolumns = GetColumnsArg(fcinfo, relid, columns);
+	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
 	bool		drops = GetOnConflictArg(fcinfo, 2);
 	bool		validates;
 	BloomUnique *unique;
@@ -361,6 +431,7 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("table \"%s\" has a unique key of these columns already",
 						get_rel_name(relid))));
+	(void) DropLeftovers(relid);
 	(void) find_all_inheritors(relid, ShareRowExclusiveLock, NULL);
 	unique = MakeUnique(relid, columns, ncolumns);
 	if (drops)
@@ -398,39 +469,12 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
 	BloomUnique *unique = GetUniqueArgs(fcinfo, ShareRowExclusiveLock, &triggers);
 	uint64		result;
 
-	if (!OidIsValid(unique->set))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the set of the unique key is gone"),
-				 errhint("Call bloom_unique_drop and bloom_unique_create.")));
+	BloomUniqueCheckTriggers(unique->tag.root, &triggers);
+	BloomUniqueCheckLogged(unique);
 	BloomUniqueFindLeaves(unique);
 	result = BloomUniqueRefill(unique);
 	CommentTriggers(unique, true);
 	PG_RETURN_INT64((int64) result);
-}
-
-/*
- * bloom_unique_drop
- *		Undo bloom_unique_create.
- */
-PG_FUNCTION_INFO_V1(bloom_unique_drop);
-Datum
-bloom_unique_drop(PG_FUNCTION_ARGS)
-{
-	BloomUniqueTriggers triggers;
-	BloomUnique *unique = GetUniqueArgs(fcinfo, ShareRowExclusiveLock, &triggers);
-
-	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
-	{
-		if (OidIsValid(triggers.oids[i]))
-			Run(psprintf("DROP TRIGGER %s ON %s",
-						 quote_identifier(NameStr(triggers.names[i])),
-						 NameOf(unique->tag.root)));
-	}
-	BloomUniqueForgetStatements(unique->tag.root);
-	if (OidIsValid(unique->set) && get_rel_name(unique->set) != NULL)
-		Run(psprintf("DROP TABLE %s", NameOf(unique->set)));
-	PG_RETURN_VOID();
 }
 
 /* ----------------------------------------------------------------

@@ -117,8 +117,12 @@ extern PGFunction BloomUniqueFunction;
 extern bool BloomUniqueIsOurs(Oid function);
 extern bool BloomUniqueFindSeed(Oid root, const AttrNumber *columns,
 								int ncolumns, int64 *seed);
+extern bool BloomUniqueFindLeftover(Oid root, int64 *seed);
 extern void BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 									BloomUniqueTriggers *triggers);
+extern void BloomUniqueCheckTriggers(Oid root,
+									 const BloomUniqueTriggers *triggers);
+extern void BloomUniqueCheckLogged(const BloomUnique *unique);
 extern int64 BloomUniqueSeedOf(int16 nargs, char **args);
 extern void BloomUniqueCheckTable(Oid root);
 extern bool BloomUniqueIsFilled(const BloomUniqueTag *tag);
