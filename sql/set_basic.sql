@@ -218,6 +218,7 @@ SET ROLE regress_bloom_owner;
 GRANT INSERT, UPDATE ON owned.keys TO regress_bloom_other;
 SET ROLE regress_bloom_other;
 SELECT bloom_set_add('owned.keys', 3), bloom_set_add('owned.keys', 1), bloom_set_add_all('owned.keys', ARRAY[3, 4]), bloom_set_compact('owned.keys'), bloom_set_load('owned.keys', 'SELECT 5');
+\set VERBOSITY default
 -- fail: to remove is to delete
 SELECT bloom_set_remove('owned.keys', 3);
 RESET ROLE;

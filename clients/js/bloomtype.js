@@ -1108,6 +1108,8 @@ export class BloomBuilder {
   }
 
   addAll(keys) {
+    // a text is iterable, and is one key
+    if (typeof keys === 'string') throw wrongKey('several keys are needed, such as an array, not one string')
     for (const key of keys) this.add(key)
     return this
   }

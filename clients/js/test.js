@@ -190,6 +190,7 @@ for (const [name, what] of [['fp_prob', /unknown option fp_prob; write fpProb$/]
   })
   check(what.test(message), 'which are named', message)
 }
+fails('22023', 'one text in place of several', () => BloomFilter.builder({ capacity: 1000, keyType: 'text' }).addAll('abc'))
 fails('22023', 'no options', () => BloomFilter.builder(1000))
 fails('22023', 'onFull is no function', () => BloomFilter.builder({ capacity: 1000, keyType: 'text', onFull: true }))
 

@@ -435,6 +435,13 @@ def best_params(fp_prob: float) -> tuple[int, int]:
 # ----------------------------------------------------------------
 
 
+def _several(keys: Iterable[Any]) -> Iterator[Any]:
+    """The keys but None.  TypeError: a text is iterable, and is one key."""
+    if isinstance(keys, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"several keys, such as a list, are needed, not one {type(keys).__name__}")
+    return (key for key in keys if key is not None)
+
+
 class Filter:
     """A set of keys that answers "certainly not" or "probably"."""
 
@@ -647,8 +654,8 @@ class Filter:
         return self._test(self._hash(key)[1])
 
     def missing(self, keys: Iterable[Any]) -> list[Any]:
-        """Those keys that are certainly not in the filter, in their order."""
-        keys = list(keys)
+        """Those keys that are certainly not in the filter, in their order; None is none."""
+        keys = list(_several(keys))
         return [key for key, key_hash in zip(keys, self._hashes(keys)) if not self._test(key_hash)]
 
     def add(self, key: Any) -> None:
@@ -664,7 +671,7 @@ class Filter:
         if self.words == 0:
             raise ValueError("a filter without a shape takes no keys")
         n = 0
-        for key_hash in (hashes := self._hashes(key for key in keys if key is not None)):
+        for key_hash in (hashes := self._hashes(_several(keys))):
             self.key_type = self.key_type or self._seen_type
             if self._keys is not None:
                 self._keys.add(key_hash)
@@ -701,6 +708,8 @@ class Filter:
 
     def __or__(self, other: Filter) -> Filter:
         """The union: the filter of the keys of both."""
+        if not isinstance(other, Filter):
+            return NotImplemented
         if other.words == 0 or self.words == 0:
             return Filter.from_bytes(bytes(other if self.words == 0 else self))
         both = self._combination(other)
@@ -714,6 +723,8 @@ class Filter:
 
     def __and__(self, other: Filter) -> Filter:
         """The intersection: at least the keys that are in both, so its rate is higher."""
+        if not isinstance(other, Filter):
+            return NotImplemented
         if self.words == 0 or other.words == 0:
             return Filter.from_bytes(UNSIZED)
         both = self._combination(other)

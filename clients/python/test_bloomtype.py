@@ -173,8 +173,11 @@ def alone() -> None:
     mixed.add("a")
     raises(KeyTypeError, lambda: mixed.update(["b", 1]), "keys of two types at once")
     raises(KeyTypeError, lambda: "text" in f, "a key of another type")
+    for call in (lambda: mixed.update("abc"), lambda: mixed.missing("abc"), lambda: mixed.missing(b"abc"), lambda: f | 5, lambda: f & 5):
+        raises(TypeError, call, "one text in place of several, a number in place of a filter")
+    check(mixed.missing([None, "a", "c"]) == ["c"], "None is no key")
     raises(ValueError, lambda: f | Filter(2000), "a union of different shapes")
-    raises(KeyTypeError, lambda: filter_of("a") & f, "an intersection of different key types")
+    raises(KeyTypeError, lambda: filter_of(["a"]) & f, "an intersection of different key types")
     raises(KeyTypeError, lambda: Filter(10, key_type="text").add(1), "a key type from the beginning")
     raises(ValueError, lambda: Filter.from_bytes(bytes(f)[:-1]), "a byte less")
     unsized = Filter.from_bytes(bytes.fromhex(VECTORS["filters"][0]["bytes"]))

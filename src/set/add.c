@@ -47,7 +47,7 @@ StoredSetOpenToWrite(StoredSetCall *call, Oid relid, TimestampTz at,
 				 errmsg("time %s is ahead of the clock",
 						timestamptz_to_str(at)),
 				 errdetail("By the clock, the set must still remember keys that are too old by that time."),
-				 errhint("A time may be ahead by a %dth of keep at most.",
+				 errhint("A time may be ahead by keep / %d at most.",
 						 STORED_SET_SLICES)));
 	call->oldest = StoredSetOldestSlice(params, at);
 	call->current = StoredSetSliceOf(params, at);

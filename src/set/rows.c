@@ -115,11 +115,14 @@
  */
 
 /*
- * The privileges that the executor would check for what a call may do.  To
- * delete a row whose keys have moved counts as an update.
+ * StoredSetCheckPrivileges
+ *		The privileges that the executor would check for what a call may do, and
+ *		more of them that it needs.
+ *
+ * To delete a row whose keys have moved counts as an update.
  */
-static void
-CheckPrivileges(const StoredSetTable *table)
+void
+StoredSetCheckPrivileges(const StoredSetTable *table, AclMode more)
 {
 	Relation	rel = table->rel;
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
@@ -132,7 +135,7 @@ CheckPrivileges(const StoredSetTable *table)
 	rte->rellockmode = table->to_write ? RowExclusiveLock : AccessShareLock;
 	permissions = BloomMakePermissions(rte);
 	permissions->relid = rte->relid;
-	permissions->requiredPerms = ACL_SELECT;
+	permissions->requiredPerms = ACL_SELECT | more;
 	all = bms_add_range(NULL, ATTRIBUTE(1), ATTRIBUTE(STORED_SET_COLUMNS));
 	permissions->selectedCols = all;
 	if (table->to_write)
@@ -176,7 +179,7 @@ void
 StoredSetCheckWriter(StoredSetTable *table)
 {
 	table->to_write = true;
-	CheckPrivileges(table);
+	StoredSetCheckPrivileges(table, 0);
 	CheckCanWrite(table);
 	table->to_write = false;
 }
@@ -201,13 +204,13 @@ StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write,
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid),
-				 errhint("If the set was replaced while this call waited for it, repeat the statement.")));
+				 errhint("Name the set first, then the key. If the set was replaced while this call waited for it, repeat the statement.")));
 	table->known = StoredSetRecall(table->rel);
 	table->set = table->known->set;
 	table->set.key_type = BloomCopyKeyType(&table->set.key_type);
 
 	if (check_privileges)
-		CheckPrivileges(table);
+		StoredSetCheckPrivileges(table, 0);
 	if (table->rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
 		RecoveryInProgress())
 		ereport(ERROR,

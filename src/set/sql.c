@@ -542,10 +542,8 @@ bloom_set_remove(PG_FUNCTION_ARGS)
 	uint64		hash;
 	bool		result = false;
 
-	StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), true);
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_DELETE) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE,
-					   RelationGetRelationName(call.table.rel));
+	StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), false);
+	StoredSetCheckPrivileges(&call.table, ACL_DELETE);
 	CheckWhole(set, call.table.rel);
 	if (PG_ARGISNULL(1))
 	{
@@ -729,7 +727,7 @@ bloom_set_load(PG_FUNCTION_ARGS)
 
 	BloomCheckNotNull(PG_ARGISNULL(1), "query");
 	/* as a reader: see LockEmpty */
-	StoredSetOpen(&table, relid, false, true);
+	StoredSetOpen(&table, relid, false, false);
 	StoredSetCheckWriter(&table);
 	set = table.set;
 	is_locked = LockEmpty(&table);

@@ -10,6 +10,7 @@
 #ifndef SET_STORE_H
 #define SET_STORE_H
 
+#include "nodes/parsenodes.h"
 #include "utils/timestamp.h"
 
 #include "set/set.h"
@@ -137,6 +138,7 @@ typedef struct StoredSetVersion
 	bool		is_free;		/* this transaction may write the next one */
 } StoredSetVersion;
 
+extern void StoredSetCheckPrivileges(const StoredSetTable *table, AclMode more);
 extern void StoredSetCheckWriter(StoredSetTable *table);
 extern void StoredSetBeginWriting(StoredSetTable *table);
 extern void StoredSetLock(StoredSetTable *table, uint64 hash);

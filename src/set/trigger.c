@@ -155,7 +155,7 @@ GetTriggerSet(const TriggerData *trigger)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("Bloom set \"%s\" does not exist in schema \"%s\"",
 						range->relname, get_namespace_name(schema)),
-				 errhint("Name another schema in the arguments of trigger \"%s\": 'schema.set'.",
+				 errhint("The arguments of trigger \"%s\" are 'set', or 'schema.set', and 'column'.",
 						 trigger->tg_trigger->tgname)));
 	return set;
 }

@@ -628,7 +628,7 @@ CheckSet(BloomUnique *unique)
 	if (table.set.params.seed != unique->tag.seed)
 		wrong = "It is another set than the one that has the keys.";
 	else if (!StoredSetIsMarked(&table))
-		wrong = "It has lost keys, as by TRUNCATE.";
+		wrong = "It has lost keys, as by TRUNCATE, or only the schema was restored.";
 	StoredSetClose(&table);
 	PopActiveSnapshot();
 	if (wrong != NULL)
