@@ -172,5 +172,11 @@ SELECT bloom_set_create('short', 'int', keep => '62 microseconds', seed => 0), b
 SELECT bloom_set_add('short', 1, '2020-01-01') AS new, bloom_set_add('short', 1, '2020-01-01 00:00:00.000062') AS seen, bloom_set_add('short', 1, '2020-01-01 00:00:00.000063') AS new;
 SELECT bloom_set_add('long', 1, '1100-01-01') AS new, bloom_set_contains('long', 1, '2020-01-01') AS there, bloom_set_contains('long', 1, '2200-01-01') AS gone;
 
-DROP TABLE recent, forever, short, long;
+-- at least that long, whichever months and years these are
+SELECT bloom_set_create('months', 'int', keep => '1 year 2 months 3 days 04:00', seed => 0);
+SELECT keep FROM bloom_set_info('months');
+SELECT bloom_set_add('months', 1, '2023-07-01 12:00') AS new;
+SELECT bloom_set_contains('months', 1, timestamp '2023-07-01 12:00' + interval '1 year 2 months 3 days 04:00') AS there;
+
+DROP TABLE recent, forever, short, long, months;
 DROP FUNCTION add, missing;

@@ -24,7 +24,7 @@ $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bloomtype;
 	SELECT bloom_set_create('seen', 'bigint');
-	SELECT bloom_set_create('lately', 'bigint', keep => '1000 years');
+	SELECT bloom_set_create('lately', 'bigint', keep => '900 years');
 	-- in keys form, so that its cardinality is exact
 	CREATE TABLE united (id int PRIMARY KEY, f bloom);
 	CREATE TABLE told (id int, key int);
