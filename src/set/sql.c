@@ -108,9 +108,10 @@ int64
 StoredSetCheckKeep(Datum value)
 {
 	const Interval *span = DatumGetIntervalP(value);
+
 	/* at least that long, whichever months and years these are */
 	double		days = span->day + span->month / MONTHS_PER_YEAR * 366.0 +
-		span->month % MONTHS_PER_YEAR * 31.0;
+	span->month % MONTHS_PER_YEAR * 31.0;
 	double		microseconds = span->time + days * USECS_PER_DAY;
 
 	if (microseconds < STORED_SET_SLICES || microseconds > STORED_SET_MAX_KEEP)

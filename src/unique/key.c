@@ -25,6 +25,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
@@ -40,6 +41,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -612,35 +614,12 @@ BloomUniqueCheckLogged(const BloomUnique *unique)
 				  "Use ALTER TABLE ... SET LOGGED, then bloom_unique_rebuild.");
 }
 
-/* An error, if the set is not the one that has the keys of the table. */
-static void
-CheckSet(BloomUnique *unique)
-{
-	StoredSetTable table;
-	const char *wrong = NULL;
-
-	StoredSetOpen(&table, unique->set, false, false);
-	unique->name = table.rel->rd_rel->relname;
-	BloomCheckHasher(&unique->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
-					 BLOOM_TO_ADD);
-	PushActiveSnapshot(GetLatestSnapshot());
-	BloomUniqueCheckLogged(unique);
-	if (table.set.params.seed != unique->tag.seed)
-		wrong = "It is another set than the one that has the keys.";
-	else if (!StoredSetIsMarked(&table))
-		wrong = "It has lost keys, as by TRUNCATE, or only the schema was restored.";
-	StoredSetClose(&table);
-	PopActiveSnapshot();
-	if (wrong != NULL)
-		ReportSet(unique, wrong, "Call bloom_unique_rebuild.");
-}
-
 /*
  * BloomUniqueIsFilled
  *		Does the set of a key count as filled?
  *
- * If not, as in a database that is being restored, all writes are errors until
- * bloom_unique_rebuild, which checks all rows.
+ * If not, as in a database that is being restored, and there can be rows, all
+ * writes are errors until bloom_unique_rebuild, which checks them.
  */
 bool
 BloomUniqueIsFilled(const BloomUniqueTag *tag)
@@ -658,6 +637,91 @@ BloomUniqueIsFilled(const BloomUniqueTag *tag)
 	PopActiveSnapshot();
 	StoredSetClose(&table);
 	return result;
+}
+
+/* Has any of these tables a row, or may one come to be seen? */
+static bool
+HaveRows(List *relids)
+{
+	ListCell   *cell;
+	bool		result = false;
+
+	foreach(cell, relids)
+	{
+		Relation	rel = table_open(lfirst_oid(cell), NoLock);
+
+		/* nobody knows what a foreign table has */
+		if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+			result = true;
+		else if (rel->rd_rel->relkind == RELKIND_RELATION && !result)
+		{
+			TupleTableSlot *slot = table_slot_create(rel, NULL);
+			SnapshotData dirty;
+			TableScanDesc scan;
+
+			InitDirtySnapshot(dirty);
+			scan = table_beginscan(rel, &dirty, 0, NULL, 0);
+			result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
+			table_endscan(scan);
+			ExecDropSingleTupleTableSlot(slot);
+		}
+		table_close(rel, NoLock);
+	}
+	return result;
+}
+
+/*
+ * Let a set without a mark count as filled, if there are no rows whose keys it
+ * could lack: only the schema was restored.  True: it is filled.
+ *
+ * The lock keeps out ATTACH PARTITION, which checks nothing without the mark, and
+ * all that do the same as we.  Those who write rows are not kept out: a row that
+ * is written after we have looked for it is claimed after that.
+ */
+static bool
+MarkIfEmpty(BloomUnique *unique)
+{
+	StoredSetTable table;
+	List	   *relids;
+	bool		is_empty;
+
+	LockRelationOid(unique->tag.root, ShareUpdateExclusiveLock);
+	relids = find_all_inheritors(unique->tag.root, ShareUpdateExclusiveLock, NULL);
+	if (BloomUniqueIsFilled(&unique->tag))
+		return true;
+	StoredSetOpen(&table, unique->set, false, false);
+	is_empty = StoredSetIsEmpty(&table);
+	StoredSetClose(&table);
+	if (!is_empty || HaveRows(relids))
+		return false;
+	BloomUniqueMark(unique);
+
+	/* who knows of the mark looks again, if it is rolled back */
+	CacheInvalidateRelcacheByRelid(unique->set);
+	return true;
+}
+
+/* An error, if the set is not the one that has the keys of the table. */
+static void
+CheckSet(BloomUnique *unique)
+{
+	StoredSetTable table;
+	const char *wrong = NULL;
+
+	StoredSetOpen(&table, unique->set, false, false);
+	unique->name = table.rel->rd_rel->relname;
+	BloomCheckHasher(&unique->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
+					 BLOOM_TO_ADD);
+	PushActiveSnapshot(GetLatestSnapshot());
+	BloomUniqueCheckLogged(unique);
+	if (table.set.params.seed != unique->tag.seed)
+		wrong = "It is another set than the one that has the keys.";
+	else if (!StoredSetIsMarked(&table) && !MarkIfEmpty(unique))
+		wrong = "It has lost keys, as by TRUNCATE.";
+	StoredSetClose(&table);
+	PopActiveSnapshot();
+	if (wrong != NULL)
+		ReportSet(unique, wrong, "Call bloom_unique_rebuild.");
 }
 
 /* Find out what a key is. */
