@@ -158,6 +158,7 @@ extern void StoredSetClaim(StoredSetCall *call, const uint64 *hashes,
 						   uint64 nhashes, uint8 *answers);
 
 extern bool StoredSetIsEmpty(StoredSetTable *table);
+extern void StoredSetMark(Oid relid);
 extern bool StoredSetIsMarked(StoredSetTable *table);
 extern void StoredSetBeginLoad(StoredSetLoad *load, StoredSetTable *table,
 							   bool mark);

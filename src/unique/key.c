@@ -694,7 +694,7 @@ MarkIfEmpty(BloomUnique *unique)
 	StoredSetClose(&table);
 	if (!is_empty || HaveRows(relids))
 		return false;
-	BloomUniqueMark(unique);
+	StoredSetMark(unique->set);
 
 	/* who knows of the mark looks again, if it is rolled back */
 	CacheInvalidateRelcacheByRelid(unique->set);

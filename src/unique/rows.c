@@ -327,22 +327,6 @@ LoadSorted(BloomUnique *unique, Tuplesortstate *sort, EqualHashes *equal)
 }
 
 /*
- * BloomUniqueMark
- *		Let the set, which is empty, count as filled.
- */
-void
-BloomUniqueMark(BloomUnique *unique)
-{
-	StoredSetTable table;
-	StoredSetLoad load;
-
-	StoredSetOpen(&table, unique->set, true, false);
-	StoredSetBeginLoad(&load, &table, true);
-	(void) StoredSetEndLoad(&load);
-	StoredSetClose(&table);
-}
-
-/*
  * BloomUniqueFill
  *		Write the keys of all rows to the set, which is empty, and check them.  The
  *		result is the number of keys.

@@ -452,7 +452,7 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 	if (validates)
 		(void) BloomUniqueFill(unique);
 	else
-		BloomUniqueMark(unique);
+		StoredSetMark(unique->set);
 	PG_RETURN_OID(unique->set);
 }
 

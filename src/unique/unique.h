@@ -151,7 +151,6 @@ extern bool BloomUniqueGetKey(const BloomUnique *unique,
 							  const AttrNumber *columns, TupleTableSlot *slot,
 							  Datum *key);
 extern Size BloomUniqueCopyKey(const BloomUnique *unique, Datum *key);
-extern void BloomUniqueMark(BloomUnique *unique);
 extern uint64 BloomUniqueFill(BloomUnique *unique);
 extern uint64 BloomUniqueRefill(BloomUnique *unique);
 extern void BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel);
