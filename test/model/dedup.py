@@ -63,7 +63,8 @@ CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', determinist
 CREATE TABLE target (n int, answer text);
 CREATE FUNCTION dear(int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE COST 100000 AS 'BEGIN RETURN $1 % 3 <> 1; END';
 CREATE FUNCTION cheap(int) RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE COST 0.0001 AS 'BEGIN RETURN $1 % 4 <> 1; END';
-CREATE FUNCTION odd(anyelement) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT hashtext($1::text) % 2 <> 0';
+-- in SQL, each call would start a worker under force_parallel_mode
+CREATE FUNCTION odd(anyelement) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS 'BEGIN RETURN hashtext($1::text) % 2 <> 0; END';
 ANALYZE;
 """
 
