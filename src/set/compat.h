@@ -77,6 +77,15 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 	ExecCheckRTPerms(list_make1(rte), false)
 #endif
 
+/* The strategy, which was a number, is a bool in PostgreSQL 18: reverse? */
+#if PG_VERSION_NUM >= 180000
+#define BloomPrepareSort(index, ssup) \
+	PrepareSortSupportFromIndexRel(index, false, ssup)
+#else
+#define BloomPrepareSort(index, ssup) \
+	PrepareSortSupportFromIndexRel(index, BTLessStrategyNumber, ssup)
+#endif
+
 /*
  * Index scans got a place for EXPLAIN's counts with PostgreSQL 18, and scans flags
  * with 19.  Updates and deletes got options with 19.

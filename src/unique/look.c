@@ -158,7 +158,7 @@ MakeSorts(const BloomUnique *unique, Relation index)
 		sorts[i].ssup_cxt = CurrentMemoryContext;
 		sorts[i].ssup_collation = index->rd_indcollation[i];
 		sorts[i].ssup_attno = (AttrNumber) (i + 1);
-		PrepareSortSupportFromIndexRel(index, BTLessStrategyNumber, &sorts[i]);
+		BloomPrepareSort(index, &sorts[i]);
 	}
 	return sorts;
 }
