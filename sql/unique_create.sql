@@ -126,30 +126,33 @@ INSERT INTO log VALUES (3, 1);
 SELECT bloom_unique_drop('log', 'id');
 
 -- many keys at once, in one pass over an index and by searches
-CREATE FUNCTION pg_temp.repeats(times int, step int) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-	INSERT INTO log SELECT k, 0, 'n' || k
-	FROM (SELECT CASE step WHEN -1 THEN times + 1 - i ELSE i * step % 3001 END AS k FROM generate_series(1, times) AS i) AS r WHERE k > 0;
-	RETURN true;
-EXCEPTION WHEN unique_violation THEN
-	RETURN false;
-END
-$$;
 CREATE INDEX ON log (note, id);
 SELECT bloom_unique_create('log', 'id, note');
 INSERT INTO log SELECT i, 1, 'n' || i FROM generate_series(1, 5000) AS i;
 INSERT INTO log SELECT i, 0, 'n' || i FROM generate_series(10000, 5000, -1) AS i;
 INSERT INTO log SELECT i, 0, 'n' || i FROM generate_series(10000, 5001, -1) AS i;
 INSERT INTO log SELECT i, 0, CASE WHEN i <> 4 THEN 'n' END FROM generate_series(1, 50) AS i;
--- repeats of a few thousand and of some dozens, up and down and mixed: each is found
-SELECT times, step, let_pass FROM (VALUES (3000), (500), (50), (20)) AS t (times), (VALUES (1), (-1), (7)) AS s (step), pg_temp.repeats(times, step) AS let_pass ORDER BY 1, 2;
 INSERT INTO log VALUES (4, 1, NULL), (4, 1, NULL);
 SELECT count(*), count(DISTINCT (id, note)) FROM log WHERE note LIKE 'n%';
 SELECT bloom_unique_drop('log', 'id, note');
 
--- the owner alone makes, rebuilds and drops it
+-- repeats of a few thousand and of some dozens, up and down and mixed: each is found
 TRUNCATE log;
 SELECT bloom_unique_create('log', 'id');
+INSERT INTO log SELECT i, 1 FROM generate_series(1, 5000) AS i;
+CREATE FUNCTION pg_temp.repeats(times int, step int) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO log SELECT k, 0
+	FROM (SELECT CASE step WHEN -1 THEN times + 1 - i ELSE i * step % 3001 END AS k FROM generate_series(1, times) AS i) AS r WHERE k > 0;
+	RETURN true;
+EXCEPTION WHEN unique_violation THEN
+	RETURN false;
+END
+$$;
+SELECT times, step, let_pass FROM (VALUES (3000), (500), (50), (20)) AS t (times), (VALUES (1), (-1), (7)) AS s (step), pg_temp.repeats(times, step) AS let_pass ORDER BY 1, 2;
+
+-- the owner alone makes, rebuilds and drops it
+TRUNCATE log;
 ALTER TABLE log_id_unique SET UNLOGGED;
 SELECT bloom_unique_rebuild('log', 'id');
 ALTER TABLE log_id_unique SET LOGGED;
