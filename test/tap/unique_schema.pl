@@ -144,7 +144,7 @@ SKIP:
 
 	try('a virtual generated column', q{
 		CREATE TABLE g (id bigint, p int, k bigint GENERATED ALWAYS AS (id % 10) VIRTUAL) PARTITION BY LIST (p);
-		SELECT bloom_unique_create('g', 'k');}, '55000', '1:1 2:2');
+		SELECT bloom_unique_create('g', 'k');}, '0A000', '1:1 2:2');
 }
 
 #
@@ -267,7 +267,7 @@ SKIP:
 }
 SKIP:
 {
-	skip 'this PostgreSQL cannot split partitions', 2 if $version < 190000;
+	skip 'this PostgreSQL cannot split partitions', 2 if answer("SELECT count(*) FROM pg_get_keywords() WHERE word = 'split'") == 0;
 
 	try_guarded('partitions are merged and split', 'ALTER TABLE t MERGE PARTITIONS (t1, t2) INTO t12; ALTER TABLE t SPLIT PARTITION t12 INTO (PARTITION t1 FOR VALUES IN (1), PARTITION t2 FOR VALUES IN (2))');
 }
