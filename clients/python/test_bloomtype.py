@@ -466,8 +466,8 @@ def with_psycopg() -> None:
             check(row == (f, None), "psycopg 3: a column")
             row = cursor.execute("SELECT %s @> 'a', %t @> 'c', %b = %s", (f, f, f, f)).fetchone()
             check(row == (True, False, True), "parameters, as text and binary")
-            row = cursor.execute("SELECT f, ARRAY[f, NULL] FROM unnest(%s) AS f", ([f, filter_of("c")],)).fetchall()
-            check(row == [(x, [x, None]) for x in (f, filter_of("c"))], "arrays")
+            row = cursor.execute("SELECT f, ARRAY[f, NULL] FROM unnest(%s) AS f", ([f, filter_of(["c"])],)).fetchall()
+            check(row == [(x, [x, None]) for x in (f, filter_of(["c"]))], "arrays")
         connection.execute("CREATE TEMPORARY TABLE filters (f bloom)")
         with connection.cursor().copy("COPY filters FROM STDIN (FORMAT binary)") as copy:
             copy.set_types(["bloom"])
