@@ -209,6 +209,23 @@ HasColumns(Form_pg_trigger form, const AttrNumber *columns, int ncolumns)
 	return true;
 }
 
+/* The next of our triggers in a scan, with its seed, or NULL */
+static Form_pg_trigger
+NextTrigger(Relation catalog, SysScanDesc scan, HeapTuple *tuple, int64 *seed)
+{
+	while ((*tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(*tuple);
+		char	   *argument = ArgumentOf(catalog, *tuple);
+
+		if (argument == NULL || !BloomUniqueIsOurs(form->tgfoid))
+			continue;
+		*seed = BloomUniqueSeedOf(1, &argument);
+		return form;
+	}
+	return NULL;
+}
+
 /*
  * BloomUniqueFindSeed
  *		The seed of the key that these columns of a table are.  False: they are
@@ -221,22 +238,13 @@ BloomUniqueFindSeed(Oid root, const AttrNumber *columns, int ncolumns,
 	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
 	SysScanDesc scan = BeginTriggers(catalog, root);
 	HeapTuple	tuple;
-	bool		found = false;
+	Form_pg_trigger form;
 
-	while (!found && (tuple = systable_getnext(scan)) != NULL)
-	{
-		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
-		char	   *argument = ArgumentOf(catalog, tuple);
-
-		if (argument == NULL || !HasColumns(form, columns, ncolumns) ||
-			!BloomUniqueIsOurs(form->tgfoid))
-			continue;
-		*seed = BloomUniqueSeedOf(1, &argument);
-		found = true;
-	}
+	while ((form = NextTrigger(catalog, scan, &tuple, seed)) != NULL &&
+		   !HasColumns(form, columns, ncolumns));
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return found;
+	return form != NULL;
 }
 
 /*
@@ -249,16 +257,15 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag, BloomUniqueTriggers *triggers
 	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
 	SysScanDesc scan = BeginTriggers(catalog, tag->root);
 	HeapTuple	tuple;
+	Form_pg_trigger form;
+	int64		seed;
 
 	memset(triggers, 0, sizeof(*triggers));
-	while ((tuple = systable_getnext(scan)) != NULL)
+	while ((form = NextTrigger(catalog, scan, &tuple, &seed)) != NULL)
 	{
-		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
-		char	   *argument = ArgumentOf(catalog, tuple);
 		BloomUniqueTrigger kind;
 
-		if (argument == NULL || !BloomUniqueIsOurs(form->tgfoid) ||
-			BloomUniqueSeedOf(1, &argument) != tag->seed)
+		if (seed != tag->seed)
 			continue;
 		kind = KindOf(form->tgtype, form->tgattr.dim1 > 0);
 		triggers->oids[kind] = form->oid;
@@ -285,27 +292,23 @@ BloomUniqueFindLeftover(Oid root, int64 *seed)
 	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
 	SysScanDesc scan = BeginTriggers(catalog, root);
 	HeapTuple	tuple;
-	bool		found = false;
+	Form_pg_trigger form;
 
-	while (!found && (tuple = systable_getnext(scan)) != NULL)
+	while ((form = NextTrigger(catalog, scan, &tuple, seed)) != NULL)
 	{
-		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
-		char	   *argument = ArgumentOf(catalog, tuple);
-		BloomUniqueTag tag = {.root = root};
+		BloomUniqueTag tag = {.seed = *seed,.root = root};
 		BloomUniqueTriggers triggers;
 
-		/* a trigger that a partition inherits is of another table's key */
-		if (argument == NULL || OidIsValid(form->tgparentid) ||
-			!BloomUniqueIsOurs(form->tgfoid))
+		/* one that a partition inherits is of another table's key */
+		if (OidIsValid(form->tgparentid))
 			continue;
-		tag.seed = BloomUniqueSeedOf(1, &argument);
 		BloomUniqueFindTriggers(&tag, &triggers);
-		found = !OidIsValid(triggers.oids[BLOOM_UNIQUE_KEYS]);
-		*seed = tag.seed;
+		if (!OidIsValid(triggers.oids[BLOOM_UNIQUE_KEYS]))
+			break;
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-	return found;
+	return form != NULL;
 }
 
 /* ----------------------------------------------------------------
@@ -639,61 +642,57 @@ BloomUniqueIsFilled(const BloomUniqueTag *tag)
 	return result;
 }
 
-/* Has any of these tables a row, or may one come to be seen? */
+/* Has a table a row, or may one come to be seen? */
 static bool
-HaveRows(List *relids)
+HasRows(Oid relid)
 {
-	ListCell   *cell;
-	bool		result = false;
+	Relation	rel = table_open(relid, NoLock);
 
-	foreach(cell, relids)
+	/* nobody knows what a foreign table has */
+	bool		result = rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE;
+
+	if (rel->rd_rel->relkind == RELKIND_RELATION)
 	{
-		Relation	rel = table_open(lfirst_oid(cell), NoLock);
+		TupleTableSlot *slot = table_slot_create(rel, NULL);
+		SnapshotData dirty;
+		TableScanDesc scan;
 
-		/* nobody knows what a foreign table has */
-		if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-			result = true;
-		else if (rel->rd_rel->relkind == RELKIND_RELATION && !result)
-		{
-			TupleTableSlot *slot = table_slot_create(rel, NULL);
-			SnapshotData dirty;
-			TableScanDesc scan;
-
-			InitDirtySnapshot(dirty);
-			scan = table_beginscan(rel, &dirty, 0, NULL, 0);
-			result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
-			table_endscan(scan);
-			ExecDropSingleTupleTableSlot(slot);
-		}
-		table_close(rel, NoLock);
+		InitDirtySnapshot(dirty);
+		scan = table_beginscan(rel, &dirty, 0, NULL, 0);
+		result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
+		table_endscan(scan);
+		ExecDropSingleTupleTableSlot(slot);
 	}
+	table_close(rel, NoLock);
 	return result;
 }
 
 /*
- * Let a set without a mark count as filled, if there are no rows whose keys it
- * could lack: only the schema was restored.  True: it is filled.
+ * Let an open set without a mark count as filled, if there are no rows whose keys
+ * it could lack: only the schema was restored.  True: it is filled.
  *
  * The lock keeps out ATTACH PARTITION, which checks nothing without the mark, and
  * all that do the same as we.  Those who write rows are not kept out: a row that
  * is written after we have looked for it is claimed after that.
  */
 static bool
-MarkIfEmpty(BloomUnique *unique)
+MarkIfEmpty(BloomUnique *unique, StoredSetTable *table)
 {
-	StoredSetTable table;
 	List	   *relids;
-	bool		is_empty;
+	ListCell   *cell;
 
+	/* the list begins with the table, which it does not lock */
 	LockRelationOid(unique->tag.root, ShareUpdateExclusiveLock);
 	relids = find_all_inheritors(unique->tag.root, ShareUpdateExclusiveLock, NULL);
 	if (BloomUniqueIsFilled(&unique->tag))
 		return true;
-	StoredSetOpen(&table, unique->set, false, false);
-	is_empty = StoredSetIsEmpty(&table);
-	StoredSetClose(&table);
-	if (!is_empty || HaveRows(relids))
+	if (!StoredSetIsEmpty(table))
 		return false;
+	foreach(cell, relids)
+	{
+		if (HasRows(lfirst_oid(cell)))
+			return false;
+	}
 	StoredSetMark(unique->set);
 
 	/* who knows of the mark looks again, if it is rolled back */
@@ -716,7 +715,7 @@ CheckSet(BloomUnique *unique)
 	BloomUniqueCheckLogged(unique);
 	if (table.set.params.seed != unique->tag.seed)
 		wrong = "It is another set than the one that has the keys.";
-	else if (!StoredSetIsMarked(&table) && !MarkIfEmpty(unique))
+	else if (!StoredSetIsMarked(&table) && !MarkIfEmpty(unique, &table))
 		wrong = "It has lost keys, as by TRUNCATE.";
 	StoredSetClose(&table);
 	PopActiveSnapshot();
