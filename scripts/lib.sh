@@ -356,7 +356,7 @@ copy_postgres() {
     bindir=$work/pg$dir
     mkdir -p "$bindir"
     find -L "$dir" -maxdepth 1 -type f -exec cp -t "$bindir" {} +
-    # Tells the private paths always; Debian's own of PostgreSQL 13 never does.
+    # Tells the private paths always, however the installed one finds its own.
     rm "$bindir/pg_config"
     cat >"$bindir/pg_config" <<END
 #!/bin/sh

@@ -91,8 +91,7 @@ SELECT format('CREATE SERVER star_join_%s FOREIGN DATA WRAPPER postgres_fdw
 	format('CREATE FOREIGN TABLE sale_far_%s PARTITION OF sale_far FOR VALUES WITH (MODULUS 2, REMAINDER %1$s)
 	SERVER star_join_%1$s OPTIONS (schema_name %L, table_name %L)', i, 'public', 'sale')
 FROM generate_series(0, 1) AS i \gexec
-SELECT CASE WHEN current_setting('server_version_num')::int >= 140000 THEN format('ALTER SERVER star_join_%s OPTIONS (ADD batch_size %L, ADD async_capable %L)', i, '1000', 'true')
-	   ELSE 'SELECT' END
+SELECT format('ALTER SERVER star_join_%s OPTIONS (ADD batch_size %L, ADD async_capable %L)', i, '1000', 'true')
 FROM generate_series(0, 1) AS i \gexec
 INSERT INTO sale_far SELECT * FROM sale;
 ANALYZE;

@@ -237,7 +237,7 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 {
 	Size		size = toast_raw_datum_size(stored);
 
-	while (cache->bytes > 0 && cache->bytes + size > BloomHashMemoryLimit())
+	while (cache->bytes > 0 && cache->bytes + size > get_hash_memory_limit())
 		DropWhole(cache, NextVictim(cache, true));
 
 	entry->whole = FetchStored(cache->shared.query, stored, size);

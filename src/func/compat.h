@@ -26,22 +26,6 @@
 	expression_tree_mutator(node, (Node *(*) ()) (mutator), context)
 #endif
 
-/* Placeholders in the planner's tree ask for its root since PostgreSQL 14 */
-#if PG_VERSION_NUM < 140000
-#define pull_varnos(root, node)	pull_varnos(node)
-#endif
-
-/* PostgreSQL 14 says whether an estimate is a default; until then, none is */
-#if PG_VERSION_NUM < 140000
-typedef struct EstimationInfo
-{
-	uint32		flags;
-} EstimationInfo;
-#define SELFLAG_USED_DEFAULT	1
-#define estimate_num_groups(root, exprs, rows, pgset, info) \
-	((void) (info), estimate_num_groups(root, exprs, rows, pgset))
-#endif
-
 /* Outer joins are relations of a query since PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000
 #define all_query_rels			all_baserels
@@ -69,21 +53,13 @@ typedef struct SupportRequestOptimizeWindowClause
 #define BloomNullTreatment(call)		((void) (call), false)
 #endif
 
-/* WindowAgg has quals and run conditions since PostgreSQL 15 */
+/* The run conditions of a WindowAgg became its path's with PostgreSQL 17 */
 #if PG_VERSION_NUM >= 170000
 #define BloomWindowFilters(path) \
 	((path)->qual != NIL || (path)->runCondition != NIL)
-#elif PG_VERSION_NUM >= 150000
+#else
 #define BloomWindowFilters(path) \
 	((path)->qual != NIL || (path)->winclause->runCondition != NIL)
-#else
-#define BloomWindowFilters(path)		((void) (path), false)
-#endif
-
-/* Until PostgreSQL 14, every path of a library projects */
-#if PG_VERSION_NUM < 150000
-#define CUSTOMPATH_SUPPORT_PROJECTION	0
-#define MarkGUCPrefixReserved(name)		EmitWarningsOnPlaceholders(name)
 #endif
 
 /* PostgreSQL 18 tells VACUUM from ANALYZE */

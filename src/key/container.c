@@ -36,6 +36,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/jsonb.h"
+#include "utils/multirangetypes.h"
 #include "utils/rangetypes.h"
 
 #include "key/hasher.h"

@@ -526,7 +526,7 @@ InitHasher(BloomHasher *hasher, BloomHasher *root, Oid type, Oid collation)
 			case TYPTYPE_MULTIRANGE:
 				hasher->encoding = BLOOM_KEY_MULTIRANGE;
 				hasher->name = NameOfType("multirange ", hasher->base);
-				MakeElement(hasher, BloomRangeOf(hasher->base), InvalidOid);
+				MakeElement(hasher, get_multirange_range(hasher->base), InvalidOid);
 				break;
 			case TYPTYPE_COMPOSITE:
 				hasher->encoding = BLOOM_KEY_ROW;

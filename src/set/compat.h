@@ -107,21 +107,9 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 	table_tuple_delete(rel, tid, cid, snapshot, crosscheck, wait, failure, false)
 #endif
 
-/* The parent of a table that inherits; PostgreSQL 14 can detach it meanwhile */
-#include "catalog/partition.h"
-#if PG_VERSION_NUM >= 140000
-#define BloomParentOf(relid)	get_partition_parent(relid, true)
-#else
-#define BloomParentOf(relid)	get_partition_parent(relid)
-#endif
-
-/* What a sort may be asked for became flags with PostgreSQL 15 */
+/* A datum of a sort may be read without a copy since PostgreSQL 16 */
 #include "utils/tuplesort.h"
-#if PG_VERSION_NUM < 150000
-#define TUPLESORT_NONE	false
-#define tuplesort_getdatum(sort, forward, copy, value, isnull, abbrev) \
-	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
-#elif PG_VERSION_NUM < 160000
+#if PG_VERSION_NUM < 160000
 #define tuplesort_getdatum(sort, forward, copy, value, isnull, abbrev) \
 	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
 #endif
@@ -146,12 +134,6 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 #define BloomSetsExpression(command)	((command)->subtype == AT_SetExpression)
 #else
 #define BloomSetsExpression(command)	(false)
-#endif
-
-/* PostgreSQL 14 tells an index whether its columns have changed */
-#if PG_VERSION_NUM < 140000
-#define index_insert(index, values, nulls, tid, rel, check, unchanged, info) \
-	index_insert(index, values, nulls, tid, rel, check, info)
 #endif
 
 #endif							/* SET_COMPAT_H */

@@ -297,7 +297,7 @@ PrepareToRead(StoredSetTest *test)
 	if (test->table->rel == NULL)
 		StoredSetOpen(test->table, test->cached->set.relid, false, true);
 	if (MemoryContextMemAllocated(cache->context, false) >
-		BloomHashMemoryLimit())
+		get_hash_memory_limit())
 	{
 		int64		oldest = test->cached->oldest;
 

@@ -14,6 +14,7 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
@@ -125,7 +126,7 @@ StoredSetTriggerTable(const TriggerData *trigger)
 	if (table == RelationGetRelid(trigger->tg_relation) &&
 		!trigger->tg_relation->rd_rel->relispartition && has_superclass(table))
 	{
-		parent = BloomParentOf(table);
+		parent = get_partition_parent(table, true);
 		if (HasTrigger(parent, trigger->tg_trigger->tgname,
 					   trigger->tg_trigger->tgfoid))
 			table = parent;

@@ -398,7 +398,7 @@ CheckType(Oid type, const char *column)
 	if (!OidIsValid(part) && typtype == TYPTYPE_RANGE)
 		part = get_range_subtype(base);
 	if (!OidIsValid(part) && typtype == TYPTYPE_MULTIRANGE)
-		part = get_range_subtype(BloomRangeOf(base));
+		part = get_range_subtype(get_multirange_range(base));
 	if (OidIsValid(part))
 		CheckType(part, column);
 	if (typtype == TYPTYPE_ENUM || typtype == TYPTYPE_COMPOSITE ||

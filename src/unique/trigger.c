@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/partition.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
@@ -328,7 +329,7 @@ MayMove(const BloomUnique *unique, Relation rel)
 	if (statement != NULL && !statement->has_ended)
 		return statement->may_update;
 	return rel->rd_rel->relispartition &&
-		BloomParentOf(RelationGetRelid(rel)) != unique->tag.root;
+		get_partition_parent(RelationGetRelid(rel), true) != unique->tag.root;
 }
 
 /* Note that a row was let pass. */

@@ -230,7 +230,7 @@ def random_settings(numbers):
         settings |= {'parallel_setup_cost': '0', 'parallel_tuple_cost': '0', 'min_parallel_table_scan_size': '0',
                      'min_parallel_index_scan_size': '0', 'parallel_leader_participation': numbers.choice(['on', 'off']),
                      'max_parallel_workers_per_gather': numbers.choice(['1', '2', '4'])}
-        # the second name is that of PostgreSQL 13 to 15
+        # the second name is that of PostgreSQL 15
         if numbers.random() < 0.2:
             settings |= {name: 'on' for name in ('debug_parallel_query', 'force_parallel_mode')}
     if numbers.random() < 0.15:

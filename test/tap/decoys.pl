@@ -151,8 +151,7 @@ DECLARE
 	r record;
 BEGIN
 	FOR r IN SELECT oprname, oprleft::regtype AS l, oprright::regtype AS r FROM pg_operator
-			 -- PostgreSQL 13 has operators without a right argument, too
-			 WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprleft <> 0 AND oprright <> 0
+			 WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprleft <> 0
 	LOOP
 		PERFORM pg_temp.decoy_operator(r.oprname, r.l, r.r);
 	END LOOP;

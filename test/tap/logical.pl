@@ -14,17 +14,12 @@ my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
 $subscriber->init;
 $subscriber->start;
 
-# Binary transfer came with PostgreSQL 14.
-my @formats = ('text');
-push @formats, 'binary'
-  if $publisher->safe_psql('postgres', "SELECT current_setting('server_version_num')::int >= 140000") eq 't';
-
 for my $node ($publisher, $subscriber)
 {
 	$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
 }
 
-for my $format (@formats)
+for my $format ('text', 'binary')
 {
 	my $table = "filters_$format";
 	$_->safe_psql('postgres', "CREATE TABLE $table (f bloom, n int); ALTER TABLE $table REPLICA IDENTITY FULL")

@@ -259,12 +259,7 @@ try('in another schema, with a set of the same name', q{
 	INSERT INTO t9 VALUES (2, 9);
 	INSERT INTO :here.t VALUES (3, 1);}, '23505 23505 23505', '1:1 2:2 3:9');
 try('partitions are dropped', 'ALTER TABLE t DETACH PARTITION t1; DROP TABLE t1; INSERT INTO t VALUES (1, 2); DROP TABLE t2', '', '');
-SKIP:
-{
-	skip 'this PostgreSQL cannot detach concurrently', 1 if $version < 140000;
-
-	try('DETACH CONCURRENTLY', "ALTER TABLE t DETACH PARTITION t1 CONCURRENTLY;\nINSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (2, 2);", '23505', '1:2 2:2');
-}
+try('DETACH CONCURRENTLY', "ALTER TABLE t DETACH PARTITION t1 CONCURRENTLY;\nINSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (2, 2);", '23505', '1:2 2:2');
 SKIP:
 {
 	skip 'this PostgreSQL cannot split partitions', 2 if answer("SELECT count(*) FROM pg_get_keywords() WHERE word = 'split'") == 0;
