@@ -8,6 +8,8 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Spec;
+use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -18,7 +20,7 @@ our @EXPORT = qw(start_server start_small_server use_library use_mutant answer c
 my $node;
 my $gates = 0;
 my $files = 0;
-my @small;		# the library of start_small_server: its name and flags
+my @small;		# the flags of start_small_server's library
 
 # start_server NAME, SETTINGS, INIT...: one that has the extension, and these tables:
 # told, for keys that were told to be new, and the gate at which sessions wait for
@@ -40,9 +42,9 @@ sub start_small_server
 	my ($name, $settings, @flags) = @_;
 
 	start_node($name, $settings);
-	@small = ($name, '-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
+	@small = ('-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
 		'-DSTORED_SET_STRIPE_BITS=1', @flags);
-	use_library($name, 'postgres', @small[ 1 .. $#small ]);
+	use_library('small', 'postgres', @small);
 	return $node;
 }
 
@@ -54,31 +56,34 @@ sub use_library
 	my $dir = library_dir($name);
 
 	mkdir $dir;
-	system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', 'sql', 'test', $dir);
+	system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', $dir);
 	system_or_bail('find', $dir, '-name', '*.o', '-delete');
 	make_library($dir, $database, @flags);
 	return;
 }
 
-# use_mutant MUTANT, DATABASE, FLAG, FILE...: the same for the library of start_small_server
-# with one more flag, which only these files know.
+# use_mutant MUTANT: a database of this name that has the library of start_small_server
+# with test/mutants/MUTANT.patch, which compiles what the patch touches.
 sub use_mutant
 {
-	my ($mutant, $database, $flag, @files) = @_;
-	my ($name, @flags) = @small;
+	my ($mutant) = @_;
 	my $dir = library_dir($mutant);
+	my $patch = slurp_file("test/mutants/$mutant.patch");
 
 	# with the times of the objects, so that make keeps them
-	system_or_bail('cp', '-a', library_dir($name), $dir);
-	unlink "$dir/bloomtype.so", map { s/\.c$/.o/r } map { glob "$dir/$_" } @files;
-	make_library($dir, $database, @flags, $flag);
+	system_or_bail('cp', '-a', library_dir('small'), $dir);
+	unlink "$dir/bloomtype.so", map { s/\.c$/.o/r } map { "$dir/$_" } $patch =~ m{^\+\+\+ b/(\S+)}mg;
+	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
+	$node->safe_psql('postgres', "CREATE DATABASE $mutant");
+	make_library($dir, $mutant, @small);
 	return;
 }
 
+# where a test has its libraries
 sub library_dir
 {
 	my ($name) = @_;
-	return $PostgreSQL::Test::Utils::tmp_check . "/library_$name";
+	return "$PostgreSQL::Test::Utils::tmp_check/library_" . ($FindBin::Script =~ s/\.pl$//r) . "_$name";
 }
 
 sub make_library
@@ -224,7 +229,7 @@ sub make_gate
 }
 
 # paused DATABASE, PAUSE, CALL, MEANWHILE: what a call says that stops at a pause, while
-# something is done: SQL, or a Perl function.  The pause is at a letter of set/pause.h.
+# something is done: SQL, or a Perl function.  The pause is the name of a BLOOM_PAUSE.
 sub paused
 {
 	my ($database, $pause, $call, $meanwhile) = @_;
@@ -237,8 +242,7 @@ sub paused
 	$node->poll_query_until($database, sprintf($waits, 1, '')) or die 'the gate is not shut';
 	($call_session) = start_sessions_in($database, "SET application_name = '$pause';\n$call");
 	$node->poll_query_until($database, sprintf($waits, 1, 'NOT')) or die 'nobody waits';
-	# the name of a test has letters, too
-	ref $meanwhile ? $meanwhile->() : $node->safe_psql($database, "SET application_name = '';\n$meanwhile");
+	ref $meanwhile ? $meanwhile->() : $node->safe_psql($database, $meanwhile);
 	$node->safe_psql($database, "INSERT INTO open VALUES ('$gate')");
 	my $errors = end_sessions($shut, $call_session);
 	return $call_session->{out} . ($errors =~ s/^.*?(ERROR: [^\n]*).*$/$1/sr);

@@ -67,6 +67,7 @@
 #include "utils/resowner.h"
 
 #include "func/seen_shared.h"
+#include "pause.h"
 
 /* Ends the way of all hashes that come to it, in a table that moves */
 #define CLOSED					PG_UINT64_MAX
@@ -88,34 +89,6 @@
 #define LOCK_POSITION			(BLOOM_BLOCK_BITS - 1)
 #define LOCK_WORD				(BLOOM_BLOCK_WORDS - 1)
 #define LOCK_BIT				(UINT64CONST(1) << 63)
-
-/*
- * Mutants, for the test that must catch them: a store in place of the swap; a
- * table that is closed before there is a next one; locks that count as bits where
- * they are not taken.  With pauses, other processes come in between more often.
- */
-#ifdef BLOOM_SEEN_WITHOUT_SWAP
-#define WITHOUT_SWAP	true
-#else
-#define WITHOUT_SWAP	false
-#endif
-#ifdef BLOOM_SEEN_CLOSED_FIRST
-#define CLOSED_FIRST	true
-#else
-#define CLOSED_FIRST	false
-#endif
-#ifdef BLOOM_SEEN_LOCK_BY_VALUE
-#define LOCK_BY_VALUE	true
-#else
-#define LOCK_BY_VALUE	false
-#endif
-#ifdef BLOOM_SEEN_PAUSES
-#include <sched.h>
-static uint32 npauses;
-#define Pause()			((void) (++npauses % 64 == 0 && sched_yield()))
-#else
-#define Pause()			((void) 0)
-#endif
 
 /* Others are at work: wait, for a short time. */
 static void
@@ -380,14 +353,6 @@ static inline bool
 Swap(uint64 *word, uint64 *there, uint64 value)
 {
 	*there = 0;
-	if (WITHOUT_SWAP)
-	{
-		*there = pg_atomic_read_u64(AtomicWord(word));
-		Pause();
-		if (*there == 0)
-			pg_atomic_write_u64(AtomicWord(word), value);
-		return *there == 0;
-	}
 	return pg_atomic_compare_exchange_u64(AtomicWord(word), there, value);
 }
 
@@ -419,7 +384,7 @@ Put(uint64 *blocks, uint64 nblocks, uint64 secret, uint64 hash)
 		if (likely(free != 0))
 		{
 			/* what was read before the first free place has not changed */
-			Pause();
+			BLOOM_PAUSE("seen-put");
 			for (int i = pg_rightmost_one_pos32(free); i < BLOOM_BLOCK_WORDS; i++)
 			{
 				if (likely(Swap(block + i, &there, hash)))
@@ -447,7 +412,7 @@ MoveBlocks(const BloomSeenShared *shared, uint64 *from, uint64 nwords,
 
 		if (hash == 0)
 		{
-			Pause();
+			BLOOM_PAUSE("seen-close");
 			if (Swap(from + i, &hash, CLOSED))
 				continue;
 		}
@@ -501,15 +466,7 @@ Grow(BloomSeenView *view)
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (pg_atomic_read_u32(&shared->ntables) == (uint32) view->table + 1)
-	{
-		for (uint64 i = 0; CLOSED_FIRST && i < view->nblocks * BLOOM_BLOCK_WORDS; i++)
-		{
-			uint64		there;
-
-			(void) Swap(view->blocks + i, &there, CLOSED);
-		}
 		MakeTable(shared, view->area, Min(view->nblocks * 2, BLOOM_SEEN_MAX_BLOCKS));
-	}
 	LWLockRelease(&shared->lock);
 	MoveOn(view);
 }
@@ -542,9 +499,6 @@ AddHash(BloomSeenView *view, uint64 hash)
 /* The bit of a position in its word; none, if it is that of the lock */
 #define BitOf(position) \
 	((position) == LOCK_POSITION ? 0 : UINT64CONST(1) << ((position) & 63))
-
-/* Where to look whether it is set */
-#define TestedBit(position)		(LOCK_BY_VALUE ? LOCK_BIT >> (63 - ((position) & 63)) : BitOf(position))
 
 /*
  * Which of a key's bits are not set?  If it is to be added, set them; the caller
@@ -583,7 +537,7 @@ MissingBits(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
 				}
 				else
 					before = pg_atomic_fetch_or_u64(AtomicWord(word), bit);
-				missing |= ~before & TestedBit(positions >> 55);
+				missing |= ~before & bit;
 				positions <<= 9;
 			}
 		}
@@ -608,7 +562,7 @@ AddToFilter(BloomSeenView *view, uint64 hash)
 	while (pg_atomic_fetch_or_u64(lock, LOCK_BIT) & LOCK_BIT)
 		WaitForOthers(&nspins);
 	missing = MissingBits(view->blocks, view->nblocks, params, hash, true);
-	Pause();
+	BLOOM_PAUSE("seen-add");
 	if (params->blocks > 1)
 		pg_atomic_fetch_and_u64(lock, ~LOCK_BIT);
 	else

@@ -17,8 +17,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "set/pause.h"
 #include "set/store.h"
+#include "pause.h"
 
 /* ----------------------------------------------------------------
  *							CALLS
@@ -113,7 +113,7 @@ ForgetPicture(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 static bool
 HasOnePicture(StoredSetCall *call, const StoredSetRange *range)
 {
-	StoredSetPause(STORED_SET_PAUSE_READ);
+	BLOOM_PAUSE("set-read");
 	CHECK_FOR_INTERRUPTS();
 	if (!StoredSetPictureHolds(call))
 		return false;
@@ -177,13 +177,6 @@ ReadRanges(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 	return ranges;
 }
 
-/* A mutant, for the test that must catch it: who claims passes over what is seen */
-#ifdef BLOOM_UNIQUE_WITHOUT_WAIT
-#define WAITS_FOR_SEEN	false
-#else
-#define WAITS_FOR_SEEN	true
-#endif
-
 /* Another transaction that decides on one of these keys, or invalid */
 static TransactionId
 PendingOf(const StoredSetCall *call, const StoredSetKey *keys, uint64 nkeys)
@@ -191,8 +184,7 @@ PendingOf(const StoredSetCall *call, const StoredSetKey *keys, uint64 nkeys)
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		if (TransactionIdIsValid(keys[i].pending) &&
-			((call->claims && WAITS_FOR_SEEN) ||
-			 keys[i].answer == STORED_SET_UNKNOWN))
+			(call->claims || keys[i].answer == STORED_SET_UNKNOWN))
 			return keys[i].pending;
 	}
 	return InvalidTransactionId;
@@ -219,7 +211,7 @@ AddToStripe(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 		} while (ranges != NIL && !HasOnePicture(call, llast(ranges)));
 
 		pending = PendingOf(call, keys, nkeys);
-		StoredSetPause(STORED_SET_PAUSE_WRITE);
+		BLOOM_PAUSE("set-write");
 		if (!TransactionIdIsValid(pending))
 		{
 			foreach(cell, ranges)

@@ -34,29 +34,8 @@
 #include "storage/procarray.h"
 
 #include "bits/sort.h"
-#include "set/pause.h"
 #include "set/store.h"
-
-/*
- * Mutants, for the tests that must catch them: a call that does not look whether
- * it has one picture, splits a range over others' lanes, or puts new keys where
- * another transaction has not split the range yet.
- */
-#ifdef STORED_SET_WITHOUT_PICTURE
-#define WITHOUT_PICTURE	true
-#else
-#define WITHOUT_PICTURE	false
-#endif
-#ifdef STORED_SET_WITHOUT_HELD
-#define WITHOUT_HELD	true
-#else
-#define WITHOUT_HELD	false
-#endif
-#ifdef STORED_SET_WITHOUT_POINTS
-#define WITHOUT_POINTS	true
-#else
-#define WITHOUT_POINTS	false
-#endif
+#include "pause.h"
 
 /* A lane of this transaction takes more keys up to this number */
 #define OWN_KEYS	79
@@ -108,7 +87,7 @@ StoredSetPictureHolds(const StoredSetCall *call)
 	for (int i = 0; i < call->nopen; i++)
 	{
 		if (!TransactionIdIsInProgress(call->open[i]))
-			return WITHOUT_PICTURE;
+			return false;
 	}
 	return true;
 }
@@ -291,8 +270,7 @@ ReadRangeRow(StoredSetCall *call, StoredSetRange *range,
 {
 	const StoredSetPack *pack = &version->row.pack;
 
-	if (!TransactionIdIsValid(version->creator) || !WITHOUT_POINTS)
-		AddPoint(range, version->row.start);
+	AddPoint(range, version->row.start);
 	range->holder = TransactionIdIsValid(version->creator) ?
 		version->creator : version->holder;
 	if (TransactionIdIsValid(version->creator))
@@ -352,7 +330,7 @@ ReadRows(StoredSetCall *call, StoredSetRange *range, StoredSetKey *keys,
 	{
 		NoteOpen(call, version.creator);
 		NoteOpen(call, version.holder);
-		StoredSetPause(STORED_SET_PAUSE_VERSION);
+		BLOOM_PAUSE("set-version");
 		if (version.row.lane == 0)
 		{
 			if (ReadRangeRow(call, range, &version, keys, nkeys))
@@ -601,7 +579,7 @@ CanBeSplitAt(const StoredSetRange *range, uint64 start)
 		for (int j = 0; j < lane->row.nhashes; j++)
 		{
 			if (lane->row.hashes[j] >= start)
-				return WITHOUT_HELD;
+				return false;
 		}
 	}
 	return true;

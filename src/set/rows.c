@@ -95,13 +95,6 @@
 #define LANE_END			(UINT64CONST(1) << 63)
 #define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
 
-/* A mutant, for the test that must catch it: rows that move are lost */
-#ifdef STORED_SET_WITHOUT_SECOND_SEARCH
-#define SEARCHES_AGAIN	false
-#else
-#define SEARCHES_AGAIN	true
-#endif
-
 /* Free space in a page that is worth an entry in the free space map */
 #define WORTHWHILE_SPACE	(BLCKSZ / 4)
 
@@ -681,7 +674,7 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 			bool		is_end = !NextEntry(search);
 
 			/* has a row moved, so that all that we know of it is gone? */
-			if (search == &table->versions && SEARCHES_AGAIN && last.at_entry &&
+			if (search == &table->versions && last.at_entry &&
 				!last.found && last.nlost > 0 &&
 				last.nlost != last.nlost_before &&
 				(is_end || search->nlost == 0))

@@ -21,19 +21,9 @@
 #include "utils/rls.h"
 #include "utils/timestamp.h"
 
-#include "set/pause.h"
 #include "set/set.h"
 #include "unique/unique.h"
-
-/* Mutants, for the tests that must catch them */
-#ifdef BLOOM_UNIQUE_WITHOUT_CLAIM
-#define StoredSetClaim	StoredSetAdd
-#endif
-#ifdef BLOOM_UNIQUE_WITHOUT_LOOK
-#define LOOKS_AGAIN		false
-#else
-#define LOOKS_AGAIN		true
-#endif
+#include "pause.h"
 
 /* ----------------------------------------------------------------
  *							KEYS
@@ -197,7 +187,7 @@ BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys)
 	pfree(answers);
 	if (ndoubtful == 0)
 		return;
-	StoredSetPause(STORED_SET_PAUSE_CLAIMED);
+	BLOOM_PAUSE("unique-claimed");
 	counts = palloc_extended(ndoubtful * sizeof(int), MCXT_ALLOC_HUGE);
 	BloomUniqueCount(unique, InvalidOid, keys, ndoubtful, 2, counts);
 	for (int i = 0; i < ndoubtful; i++)
@@ -262,6 +252,6 @@ BloomUniqueMayInsert(BloomUnique *unique, Oid partition, Datum *key,
 		return false;
 	if (!claims)
 		(void) AddKey(unique, *hash, true);
-	StoredSetPause(STORED_SET_PAUSE_CLAIMED);
-	return !LOOKS_AGAIN || !IsThere(unique, partition, key);
+	BLOOM_PAUSE("unique-claimed");
+	return !IsThere(unique, partition, key);
 }

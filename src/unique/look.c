@@ -36,20 +36,8 @@
 #include "utils/sortsupport.h"
 
 #include "set/compat.h"
-#include "set/pause.h"
 #include "unique/unique.h"
-
-/* Mutants, for the tests that must catch them */
-#ifdef BLOOM_UNIQUE_WITHOUT_LIST_CHECK
-#define CHECKS_LIST		false
-#else
-#define CHECKS_LIST		true
-#endif
-#ifdef BLOOM_UNIQUE_WITHOUT_REWRITE_CHECK
-#define CHECKS_REWRITE	false
-#else
-#define CHECKS_REWRITE	true
-#endif
+#include "pause.h"
 
 /* A pass over an index takes less than searches for so many keys a page */
 #define KEYS_PER_PAGE	32
@@ -268,7 +256,7 @@ IsUnchanged(const Partition *partition)
 	const BloomUniqueLeaf *leaf = partition->leaf;
 	Form_pg_index index;
 
-	if (CHECKS_REWRITE && partition->rel->rd_rel->relfilenode != leaf->filenode)
+	if (partition->rel->rd_rel->relfilenode != leaf->filenode)
 		return false;
 	if (partition->index == NULL)
 		return false;
@@ -288,7 +276,7 @@ LookInLeaf(Search *search, const BloomUniqueLeaf *leaf)
 	Partition	partition = {.leaf = leaf};
 	bool		is_unchanged;
 
-	StoredSetPause(STORED_SET_PAUSE_LEAF);
+	BLOOM_PAUSE("unique-leaf");
 	partition.rel = try_relation_open(leaf->relid, AccessShareLock);
 	if (partition.rel == NULL)
 		return true;
@@ -362,12 +350,11 @@ BloomUniqueCount(BloomUnique *unique, Oid first, Datum *keys, int nkeys,
 		CHECK_FOR_INTERRUPTS();
 		search.unique = BloomUniqueRecall(&unique->tag);
 		leaves = CopyLeaves(search.unique, &nleaves);
-		StoredSetPause(STORED_SET_PAUSE_LIST);
+		BLOOM_PAUSE("unique-list");
 		PushActiveSnapshot(GetLatestSnapshot());
-		StoredSetPause(STORED_SET_PAUSE_SNAPSHOT);
+		BLOOM_PAUSE("unique-snapshot");
 		AcceptInvalidationMessages();
-		is_done = ((search.unique->knows_leaves && search.unique->is_valid) ||
-				   !CHECKS_LIST) &&
+		is_done = search.unique->knows_leaves && search.unique->is_valid &&
 			LookInLeaves(&search, leaves, nleaves, first);
 		PopActiveSnapshot();
 		pfree(leaves);

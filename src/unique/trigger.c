@@ -36,14 +36,6 @@
 #include "set/compat.h"
 #include "unique/unique.h"
 
-/* A mutant, for the test that must catch it */
-#ifdef BLOOM_UNIQUE_WITHOUT_SUBXACTS
-#define MAY_COLLECT(statement)	((void) (statement), true)
-#else
-#define MAY_COLLECT(statement) \
-	((statement)->subid == GetCurrentSubTransactionId())
-#endif
-
 /* Keys that rows were let pass with, at most */
 #define MAX_PASSED	1000000
 
@@ -239,7 +231,8 @@ OpenStatement(const BloomUnique *unique, MemoryContext query, bool may_update)
 static Statement *
 FindStatement(const BloomUnique *unique)
 {
-	for (Statement *s = statements; s != NULL && MAY_COLLECT(s); s = s->outer)
+	for (Statement *s = statements;
+		 s != NULL && s->subid == GetCurrentSubTransactionId(); s = s->outer)
 	{
 		if (s->tag.root == unique->tag.root && s->tag.seed == unique->tag.seed)
 			return s;

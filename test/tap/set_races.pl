@@ -14,16 +14,11 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @mutants = ('PICTURE', 'POINTS', 'HELD', 'SECOND_SEARCH');
-my $node = start_small_server('races', "fsync = off\nautovacuum = off\n", '-DSTORED_SET_PAUSES');
+my @mutants = ('set_picture', 'set_points', 'set_held', 'set_second_search');
+my $node = start_small_server('races', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_GATE');
 
-foreach my $mutant (@mutants)
-{
-	$node->safe_psql('postgres', "CREATE DATABASE \L$mutant");
-	use_library($mutant, lc $mutant, '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
-		'-DSTORED_SET_STRIPE_BITS=1', '-DSTORED_SET_PAUSES', "-DSTORED_SET_WITHOUT_$mutant");
-}
-foreach my $database ('postgres', map { lc } @mutants)
+use_mutant($_) foreach @mutants;
+foreach my $database ('postgres', @mutants)
 {
 	$node->safe_psql($database, q{
 		-- key(n): the keys of the lower stripe in the order of their hashes
@@ -58,7 +53,7 @@ sub check
 	my ($what, $mutant, $expected, $schedule) = @_;
 
 	is($schedule->('postgres'), $expected, $what);
-	isnt($schedule->(lc $mutant), $expected, "... and \L$mutant\E is what it needs") if $mutant ne '';
+	isnt($schedule->($mutant), $expected, "... and $mutant is caught") if $mutant ne '';
 	return;
 }
 
@@ -68,12 +63,12 @@ my $prepare = "BEGIN; %s; PREPARE TRANSACTION 'other'";
 # read as open, and before the lower one is read
 foreach my $end ('COMMIT', 'ROLLBACK')
 {
-	check("a key that another transaction moves while it is looked for: $end", $end eq 'COMMIT' ? 'PICTURE' : '', "f\n",
+	check("a key that another transaction moves while it is looked for: $end", $end eq 'COMMIT' ? 'set_picture' : '', "f\n",
 		sub {
 			my ($database) = @_;
 			make($database, 'keys(400, 10, 6)');
 			$node->safe_psql($database, sprintf $prepare, "SELECT FROM bloom_set_add_all('s', keys(11, 10, 37))");
-			my $answer = paused($database, 'v', "SELECT bloom_set_add('s', key(450))", "$end PREPARED 'other'");
+			my $answer = paused($database, 'set-version', "SELECT bloom_set_add('s', key(450))", "$end PREPARED 'other'");
 			is(ask($database, "SELECT bloom_set_missing('s', keys(400, 10, 6))"), '{}', 'none of the committed keys is denied')
 			  if $database eq 'postgres';
 			return $answer;
@@ -81,7 +76,7 @@ foreach my $end ('COMMIT', 'ROLLBACK')
 }
 
 # Before the check of the picture, and before writing: whoever ends there changes nothing
-foreach my $pause ('r', 'w')
+foreach my $pause ('set-read', 'set-write')
 {
 	foreach my $end ('COMMIT', 'ROLLBACK')
 	{
@@ -101,7 +96,7 @@ foreach my $pause ('r', 'w')
 # Points: a key is added while another transaction's split is open
 foreach my $end ('COMMIT', 'ROLLBACK')
 {
-	check("a key that is added while a range is being split: $end", $end eq 'COMMIT' ? 'POINTS' : '', "{}\n{}\n0",
+	check("a key that is added while a range is being split: $end", $end eq 'COMMIT' ? 'set_points' : '', "{}\n{}\n0",
 		sub {
 			my ($database) = @_;
 			make($database, 'keys(400, 10, 6)');
@@ -130,7 +125,7 @@ check('REPEATABLE READ places its keys by what is there, and finds them', '', "t
 # Held: a range is to be split over the lane of another open transaction
 foreach my $end ('COMMIT', 'ROLLBACK')
 {
-	check("a split beside another transaction's lane: $end", $end eq 'COMMIT' ? 'HELD' : '', $end eq 'COMMIT' ? "{}\n0" : "{}\n3",
+	check("a split beside another transaction's lane: $end", $end eq 'COMMIT' ? 'set_held' : '', $end eq 'COMMIT' ? "{}\n0" : "{}\n3",
 		sub {
 			my ($database) = @_;
 			make($database);
@@ -142,13 +137,13 @@ foreach my $end ('COMMIT', 'ROLLBACK')
 }
 
 # A row moves to another page by SQL after the search has read the index
-check('a row that an UPDATE moves while it is looked for', 'SECOND_SEARCH', "f\n",
+check('a row that an UPDATE moves while it is looked for', 'set_second_search', "f\n",
 	sub {
 		my ($database) = @_;
 		# the other's lane is read first
 		make($database, 'ARRAY[key(500)]');
 		$node->safe_psql($database, sprintf $prepare, "SELECT FROM bloom_set_add_all('s', keys(600, 10, 4))");
-		my $answer = paused($database, 'v', "SELECT bloom_set_add('s', key(500))", q{
+		my $answer = paused($database, 'set-version', "SELECT bloom_set_add('s', key(500))", q{
 			DO $$
 			BEGIN
 				WHILE (SELECT ctid < '(1,0)' FROM s WHERE lane = 1) LOOP

@@ -2,7 +2,7 @@
 # Stored sets against an exact log: sessions that add the same keys in
 # transactions of all kinds, with pauses between the steps of their calls.
 # BLOOM_STRESS multiplies their number, BLOOM_STRESS_SEED makes others, and
-# BLOOM_STRESS_FLAGS has flags for the compiler, such as those of a mutant (set/range.c).
+# BLOOM_STRESS_FLAGS has flags for the compiler.  Mutants: apply one of test/mutants/ first.
 #
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ use constant SESSIONS => 8;
 my $times = $ENV{BLOOM_STRESS} // 1;
 my $seed = $ENV{BLOOM_STRESS_SEED} // 1;
 my $node = start_small_server('stress', "deadlock_timeout = '200ms'\nfsync = off\n",
-	'-DSTORED_SET_RANDOM_PAUSES', split ' ', $ENV{BLOOM_STRESS_FLAGS} // '');
+	'-DBLOOM_PAUSE_AT_RANDOM', split ' ', $ENV{BLOOM_STRESS_FLAGS} // '');
 
 answer('CREATE EXTENSION amcheck');
 srand($seed);

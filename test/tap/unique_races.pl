@@ -14,17 +14,13 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @mutants = ('CLAIM', 'WAIT', 'LOOK', 'LIST_CHECK', 'REWRITE_CHECK', 'SUBXACTS');
+my @mutants = qw(unique_claim unique_wait unique_look unique_list_check unique_rewrite_check unique_subxacts);
 my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\n",
-	'-DSTORED_SET_PAUSES', '-DBLOOM_UNIQUE_BATCH=2');
+	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
 
-foreach my $mutant (@mutants)
-{
-	$node->safe_psql('postgres', "CREATE DATABASE \L$mutant");
-	use_mutant($mutant, lc $mutant, "-DBLOOM_UNIQUE_WITHOUT_$mutant", 'src/unique/*.c', 'src/set/add.c');
-}
-make_gate($_) foreach 'postgres', map { lc } @mutants;
+use_mutant($_) foreach @mutants;
+make_gate($_) foreach 'postgres', @mutants;
 
 # Begin a schedule in a database: the tables, in a schema of their own.
 sub make
@@ -82,10 +78,10 @@ sub check
 
 	foreach my $mutant ('', split / /, $mutants)
 	{
-		my $database = $mutant eq '' ? 'postgres' : lc $mutant;
+		my $database = $mutant eq '' ? 'postgres' : $mutant;
 		my $said = $schedule->($database);
 		my $result = "$said | " . rows($database);
-		$mutant eq '' ? is($result, $expected, $what) : isnt($result, $expected, "... and \L$mutant\E is what it needs");
+		$mutant eq '' ? is($result, $expected, $what) : isnt($result, $expected, "... and $mutant is caught");
 	}
 	return;
 }
@@ -99,7 +95,7 @@ foreach my $key (5, 7)
 	my $which = $key == 5 ? 'that the set has seen' : 'that is new';
 	foreach my $into ('t', 't2')
 	{
-		check("a key $which waits for the other, who commits: $into", $key == 5 ? 'CLAIM WAIT' : '', "duplicate key | 1:1 2:2 $key:1",
+		check("a key $which waits for the other, who commits: $into", $key == 5 ? 'unique_claim unique_wait' : '', "duplicate key | 1:1 2:2 $key:1",
 			sub {
 				my ($database) = @_;
 				make($database, 'error');
@@ -113,7 +109,7 @@ foreach my $key (5, 7)
 			});
 	}
 	# that it is looked for once more after it was claimed
-	check("a key $which waits for the other, and is dropped", $key == 5 ? 'CLAIM WAIT LOOK' : '', " | 1:1 2:2 $key:1",
+	check("a key $which waits for the other, and is dropped", $key == 5 ? 'unique_claim unique_wait unique_look' : '', " | 1:1 2:2 $key:1",
 		sub {
 			my ($database) = @_;
 			make($database, 'nothing');
@@ -142,20 +138,20 @@ foreach my $form ('error', 'nothing')
 	my $refused = $form eq 'error' ? 'duplicate key' : '';
 
 	# a repeat that is dropped need not be claimed
-	my @pauses = $form eq 'error' ? ('c', 'l', 's', 'p') : ('l', 's', 'p');
+	my @pauses = $form eq 'error' ? ('unique-claimed', 'unique-list', 'unique-snapshot', 'unique-leaf') : ('unique-list', 'unique-snapshot', 'unique-leaf');
 
 	# rows that move are looked for where they were, or where they are: without the trigger,
 	# since that would wait
 	my $move = 'SET session_replication_role = replica; UPDATE t SET p = 3 WHERE id = 1';
 	foreach my $pause (@pauses)
 	{
-		check("$form: a row moves to a new partition at pause $pause", $pause eq 'l' && $form eq 'error' ? 'LIST_CHECK' : '', "$refused | 1:3 2:2",
+		check("$form: a row moves to a new partition at pause $pause", $pause eq 'unique-list' && $form eq 'error' ? 'unique_list_check' : '', "$refused | 1:3 2:2",
 			sub {
 				my ($database) = @_;
 				make($database, $form);
 				return said(paused($database, $pause, 'INSERT INTO t VALUES (1, 2)', "CREATE TABLE t3 (LIKE t); ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3); $move"));
 			});
-		check("$form: rows are rewritten at pause $pause", $pause eq 'p' && $form eq 'error' ? 'REWRITE_CHECK' : '', "$refused | 1:1 2:2",
+		check("$form: rows are rewritten at pause $pause", $pause eq 'unique-leaf' && $form eq 'error' ? 'unique_rewrite_check' : '', "$refused | 1:1 2:2",
 			sub {
 				my ($database) = @_;
 				make($database, $form);
@@ -176,12 +172,12 @@ foreach my $form ('error', 'nothing')
 			});
 	}
 	# whoever comes while a key is looked for waits
-	check("$form: another inserts the key at pause c", '', "$refused | 1:1 2:2 5:2",
+	check("$form: another inserts the key at pause unique-claimed", '', "$refused | 1:1 2:2 5:2",
 		sub {
 			my ($database) = @_;
 			my $second;
 			make($database, $form);
-			my $first = said(paused($database, 'c', 'INSERT INTO t VALUES (5, 2)',
+			my $first = said(paused($database, 'unique-claimed', 'INSERT INTO t VALUES (5, 2)',
 					sub {
 						($second) = start_sessions_in($database, "SET application_name = 'beside'; INSERT INTO t VALUES (5, 1)");
 						$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock'})
@@ -194,14 +190,14 @@ check('the row is deleted before it is looked for', '', ' | 1:2 2:2',
 	sub {
 		my ($database) = @_;
 		make($database, 'error');
-		return said(paused($database, 'c', 'INSERT INTO t VALUES (1, 2)', 'DELETE FROM t WHERE id = 1'));
+		return said(paused($database, 'unique-claimed', 'INSERT INTO t VALUES (1, 2)', 'DELETE FROM t WHERE id = 1'));
 	});
-check('a partition with the key is attached at pause c of the insert', '', 'duplicate key | 1:1 2:2 5:2',
+check('a partition with the key is attached at pause unique-claimed of the insert', '', 'duplicate key | 1:1 2:2 5:2',
 	sub {
 		my ($database) = @_;
 		my $second;
 		make($database, 'error');
-		my $first = said(paused($database, 'c', 'INSERT INTO t VALUES (5, 2)',
+		my $first = said(paused($database, 'unique-claimed', 'INSERT INTO t VALUES (5, 2)',
 				sub {
 					($second) = start_sessions_in($database, "SET application_name = 'beside'; CREATE TABLE t3 (LIKE t); INSERT INTO t3 VALUES (5, 3); ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3)");
 					$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock'})
@@ -214,7 +210,7 @@ check('a partition with the key is attached at pause c of the insert', '', 'dupl
 # A key is claimed in the subtransaction of its row
 #
 
-check('a block that is rolled back takes no claims of others with it', 'SUBXACTS', 'duplicate key duplicate key | 1:1 2:2 8:1 9:1',
+check('a block that is rolled back takes no claims of others with it', 'unique_subxacts', 'duplicate key duplicate key | 1:1 2:2 8:1 9:1',
 	sub {
 		my ($database) = @_;
 		make($database, 'error');
