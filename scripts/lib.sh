@@ -35,6 +35,7 @@ port=54329              # names the socket only; nothing listens on TCP
 workshop_path=/usr/local/bin:/usr/bin:/bin
 workshop_environment=() # more of NAME=value for what runs in it
 apt_leftovers=()        # files that keep apt-get from creating clusters
+remover=''              # process that takes them away if this one is killed
 
 # What a build needs, by the names of Debian's packages.  SERVER and HEADERS
 # stand for the two packages whose names contain PostgreSQL's version.
@@ -273,7 +274,7 @@ apt_install() {
 
 # hold_back_clusters: keep Debian's packages from creating a main cluster or starting existing ones.
 hold_back_clusters() {
-    local conf_dir=/etc/postgresql-common/createcluster.d dir
+    local conf_dir=/etc/postgresql-common/createcluster.d dir path reversed=()
     for dir in "${conf_dir%/*}" "$conf_dir"; do
         [ -d "$dir" ] || { mkdir "$dir"; apt_leftovers+=("$dir"); }
     done
@@ -284,11 +285,25 @@ hold_back_clusters() {
         printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
         chmod 755 /usr/sbin/policy-rc.d
     fi
+    # a folder after what is in it
+    for path in "${apt_leftovers[@]}"; do reversed=("$path" "${reversed[@]}"); done
+    # in a session of its own: kill -9 ends this process, not that one
+    setsid sh -c 'tail --pid="$1" -f /dev/null
+        shift
+        for path; do rmdir "$path" || rm -f "$path"; done' \
+        sh "$$" "${reversed[@]}" </dev/null >/dev/null 2>&1 8>&- &
+    remover=$!
 }
 
 # release_clusters: take away what hold_back_clusters made; directories only if empty.
 release_clusters() {
     local i path
+    if [ -n "$remover" ]; then
+        # it leads its session
+        kill -- "-$remover" 2>/dev/null || true
+        wait "$remover" 2>/dev/null || true
+        remover=''
+    fi
     for ((i = ${#apt_leftovers[@]} - 1; i >= 0; i--)); do
         path=${apt_leftovers[i]}
         if [ -d "$path" ]; then

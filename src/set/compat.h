@@ -88,7 +88,8 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 
 /*
  * Index scans got a place for EXPLAIN's counts with PostgreSQL 18, and scans flags
- * with 19.  Updates and deletes got options with 19.
+ * with 19.  Updates and deletes got options with 19, and those of
+ * table_tuple_insert, of which we use none, became unsigned.
  */
 #if PG_VERSION_NUM < 190000
 #define SO_NONE 0
