@@ -109,26 +109,27 @@ ANALYZE every;
 SET client_min_messages = error;	-- more keys than the capacity
 DO $$
 DECLARE
-	col name;
 	form text;
-	serial text;
-	parallel text;
+	columns text[] := ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = 'every'::regclass AND attnum > 0 ORDER BY attnum);
+	query text;
+	serial text[];
+	parallel text[];
 	plan json;
 	n int := 0;
 BEGIN
-	FOR col, form IN
-		SELECT attname, f
-		FROM pg_attribute, unnest('{bloom_agg(%I),"bloom_agg(%I, 0.001)","bloom_agg(%I, 2000, 0.01)","bloom_agg(%I, bloom_empty(2000))","counting_bloom_agg(%I, 2000, 0.01)","counting_bloom_agg(%I, 20000, 0.01)"}'::text[]) AS f
-		WHERE attrelid = 'every'::regclass AND attnum > 0
+	FOREACH form IN ARRAY '{bloom_agg(%I),"bloom_agg(%I, 0.001)","bloom_agg(%I, 2000, 0.01)","bloom_agg(%I, bloom_empty(2000))","counting_bloom_agg(%I, 2000, 0.01)","counting_bloom_agg(%I, 20000, 0.01)"}'::text[]
 	LOOP
+		query := 'SELECT ARRAY[' || (SELECT string_agg(format(form, c) || '::text', ', ') FROM unnest(columns) AS c) || '] FROM every';
 		SET LOCAL max_parallel_workers_per_gather = 0;
-		EXECUTE format('SELECT ' || form || ' FROM every', col) INTO serial;
+		EXECUTE query INTO serial;
 		SET LOCAL max_parallel_workers_per_gather = 2;
-		EXECUTE format('EXPLAIN (FORMAT JSON) SELECT ' || form || ' FROM every', col) INTO plan;
-		EXECUTE format('SELECT ' || form || ' FROM every', col) INTO parallel;
-		ASSERT plan::text LIKE '%"Partial Mode": "Partial"%', format(form, col);
-		ASSERT parallel = serial, format(form, col);
-		n := n + 1;
+		EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+		EXECUTE query INTO parallel;
+		ASSERT plan::text LIKE '%"Partial Mode": "Partial"%', form;
+		FOR i IN 1 .. cardinality(columns) LOOP
+			ASSERT parallel[i] = serial[i], format(form, columns[i]);
+			n := n + 1;
+		END LOOP;
 	END LOOP;
 	RAISE INFO '% aggregates', n;
 END
