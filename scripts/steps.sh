@@ -56,7 +56,7 @@ skip_of_tap() {
     while IFS=$'\t' read -r what reason; do
         skip "$what" "$reason"
     done < <(awk -v text="$1" '
-        /^[^ ]+\.pl \.+/ { text = $1; gsub(/^.*\/|\.pl$/, "", text) }
+        /^(\[[0-9:]+\] )?[^ ]+\.pl \.+/ { text = $0; gsub(/^.*\/|\.pl .*$/, "", text) }
         /^(ok [0-9]+|1\.\.0) .*# *(SKIP|skip) / {
             sub(/^.*# *(SKIP|skip) +/, "")
             if (!seen[text, $0]++) print text "\t" $0

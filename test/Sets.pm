@@ -7,7 +7,9 @@ package Sets;
 use strict;
 use warnings;
 
+use Digest::MD5 'md5_hex';
 use Exporter 'import';
+use Fcntl ':flock';
 use File::Spec;
 use FindBin;
 use IPC::Run;
@@ -44,21 +46,27 @@ sub start_small_server
 	start_node($name, $settings);
 	@small = ('-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
 		'-DSTORED_SET_STRIPE_BITS=1', @flags);
-	use_library('small', 'postgres', @small);
+	use_library('postgres', @small);
 	return $node;
 }
 
-# use_library NAME, DATABASE, FLAG...: build the library with these flags, and make its
-# SQL functions in a database, without the extension.
+# use_library DATABASE, FLAG...: build the library with these flags, unless another test
+# has, and make its SQL functions in a database, without the extension.
 sub use_library
 {
-	my ($name, $database, @flags) = @_;
-	my $dir = library_dir($name);
+	my ($database, @flags) = @_;
+	my $dir = library_dir(md5_hex("@flags"));
 
-	mkdir $dir;
-	system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', $dir);
-	system_or_bail('find', $dir, '-name', '*.o', '-delete');
+	open my $lock, '>', "$dir.lock" or die "$dir.lock: $!";
+	flock $lock, LOCK_EX or die "$dir.lock: $!";
+	if (!-d $dir)
+	{
+		mkdir $dir;
+		system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', $dir);
+		system_or_bail('find', $dir, '-name', '*.o', '-delete');
+	}
 	make_library($dir, $database, @flags);
+	close $lock;
 	return;
 }
 
@@ -67,11 +75,11 @@ sub use_library
 sub use_mutant
 {
 	my ($mutant) = @_;
-	my $dir = library_dir($mutant);
+	my $dir = library_dir($FindBin::Script =~ s/\.pl$//r . "_$mutant");
 	my $patch = slurp_file("test/mutants/$mutant.patch");
 
 	# with the times of the objects, so that make keeps them
-	system_or_bail('cp', '-a', library_dir('small'), $dir);
+	system_or_bail('cp', '-a', library_dir(md5_hex("@small")), $dir);
 	unlink "$dir/bloomtype.so", map { s/\.c$/.o/r } map { "$dir/$_" } $patch =~ m{^\+\+\+ b/(\S+)}mg;
 	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
 	$node->safe_psql('postgres', "CREATE DATABASE $mutant");
@@ -79,11 +87,10 @@ sub use_mutant
 	return;
 }
 
-# where a test has its libraries
 sub library_dir
 {
 	my ($name) = @_;
-	return "$PostgreSQL::Test::Utils::tmp_check/library_" . ($FindBin::Script =~ s/\.pl$//r) . "_$name";
+	return "$PostgreSQL::Test::Utils::tmp_check/library_$name";
 }
 
 sub make_library
