@@ -56,16 +56,20 @@ sub use_library
 {
 	my ($database, @flags) = @_;
 	my $dir = library_dir(md5_hex("@flags"));
+	my $common = library_dir('common');
 
-	open my $lock, '>', "$dir.lock" or die "$dir.lock: $!";
-	flock $lock, LOCK_EX or die "$dir.lock: $!";
-	if (!-d $dir)
+	open my $lock, '>', "$common.lock" or die "$common.lock: $!";
+	flock $lock, LOCK_EX or die "$common.lock: $!";
+	if (!-d $common)
 	{
-		mkdir $dir;
-		system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', $dir);
-		system_or_bail('find', $dir, '-name', '*.o', '-delete');
+		mkdir $common;
+		system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', $common);
+		system_or_bail('find', $common, '-name', '*.o', '-delete');
+		build_library($common, $flags[0]);
 	}
-	make_library($dir, $database, @flags);
+	# only these files know the other flags
+	copy_library($common, $dir, glob('src/set/*.c src/unique/*.c'), grep { slurp_file($_) =~ /"pause\.h"/ } glob 'src/*/*.c') if !-d $dir;
+	make_functions($dir, $database, @flags);
 	close $lock;
 	return;
 }
@@ -78,12 +82,10 @@ sub use_mutant
 	my $dir = library_dir($FindBin::Script =~ s/\.pl$//r . "_$mutant");
 	my $patch = slurp_file("test/mutants/$mutant.patch");
 
-	# with the times of the objects, so that make keeps them
-	system_or_bail('cp', '-a', library_dir(md5_hex("@small")), $dir);
-	unlink "$dir/bloomtype.so", map { s/\.c$/.o/r } map { "$dir/$_" } $patch =~ m{^\+\+\+ b/(\S+)}mg;
+	copy_library(library_dir(md5_hex("@small")), $dir, $patch =~ m{^\+\+\+ b/(\S+)}mg);
 	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
 	$node->safe_psql('postgres', "CREATE DATABASE $mutant");
-	make_library($dir, $mutant, @small);
+	make_functions($dir, $mutant, @small);
 	return;
 }
 
@@ -93,14 +95,33 @@ sub library_dir
 	return "$PostgreSQL::Test::Utils::tmp_check/library_$name";
 }
 
-sub make_library
+# copy_library FROM, TO, FILE...: without the objects of these files.
+sub copy_library
 {
-	my ($dir, $database, @flags) = @_;
-	my $script;
+	my ($from, $to, @files) = @_;
+
+	# with the times of the others, so that make keeps them
+	system_or_bail('cp', '-a', $from, $to);
+	unlink "$to/bloomtype.so", map { s/\.c$/.o/r } map { "$to/$_" } @files;
+	return;
+}
+
+sub build_library
+{
+	my ($dir, @flags) = @_;
 
 	system_or_bail('make', '-s', '-C', $dir, '-j', '2', 'with_llvm=no', "COPT=-O1 @flags",
 		'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'), 'bloomtype.so');
-	$script = slurp_file("$dir/bloomtype--1.0.sql");
+	return;
+}
+
+# make_functions DIR, DATABASE, FLAG...: build what is missing, and make the SQL functions.
+sub make_functions
+{
+	my ($dir, $database, @flags) = @_;
+
+	build_library($dir, @flags);
+	my $script = slurp_file("$dir/bloomtype--1.0.sql");
 	$script =~ s/^\\.*$//mg;
 	$script =~ s/'MODULE_PATHNAME'/'$dir\/bloomtype.so'/g;
 	$node->safe_psql($database, $script);

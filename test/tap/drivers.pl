@@ -38,7 +38,7 @@ symlink(`which $python` =~ s{\n.*}{}sr, "$scratch/bin/python3") or die;
 my %offline = (
 	PATH => "$scratch/bin:$ENV{PATH}", PYTHONDONTWRITEBYTECODE => 1, PIP_NO_INDEX => 1, PIP_DISABLE_PIP_VERSION_CHECK => 1,
 	PIP_CACHE_DIR => "$scratch/pip", npm_config_offline => 'true', npm_config_cache => "$scratch/npm", npm_config_update_notifier => 'false',
-	GOPATH => "$scratch/gopath", GOCACHE => "$scratch/gocache", GOENV => 'off', GOPROXY => 'off', GOTOOLCHAIN => 'local',
+	GOPATH => "$scratch/gopath", GOCACHE => "$PostgreSQL::Test::Utils::tmp_check/gocache", GOENV => 'off', GOPROXY => 'off', GOTOOLCHAIN => 'local',
 	CARGO_HOME => "$scratch/cargo", CARGO_NET_OFFLINE => 'true');
 
 foreach my $case (
@@ -82,7 +82,7 @@ sub run_first
 # where clients in languages with a compiler are compiled
 my $folder = PostgreSQL::Test::Utils::tempdir;
 my $gopath = '/usr/share/gocode';
-my $go = "export GO111MODULE=off GOPATH=$folder:$gopath GOCACHE=$folder/cache\n"
+my $go = "export GO111MODULE=off GOPATH=$folder:$gopath GOCACHE=$PostgreSQL::Test::Utils::tmp_check/gocache\n"
   . "package=$folder/src/\$(sed -n 's/^module //p' clients/go/go.mod)\n"
   . 'mkdir -p $(dirname $package) && ln -sfn $PWD/clients/go $package && go run test/drivers/';
 my $java = "javac -d $folder \$(find clients/java/src/main -name '*.java')"

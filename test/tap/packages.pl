@@ -105,7 +105,7 @@ packs(
 packs(
 	'Go', 'go version',
 	sub {
-		like(run("cd go && GOCACHE=$folder/go GOTOOLCHAIN=local go list -m"), qr{^\Q@{[ $home =~ s{https://}{}r ]}\E/clients/go$}, 'Go: the module is in the repository');
+		like(run("cd go && GOCACHE=$PostgreSQL::Test::Utils::tmp_check/gocache GOTOOLCHAIN=local go list -m"), qr{^\Q@{[ $home =~ s{https://}{}r ]}\E/clients/go$}, 'Go: the module is in the repository');
 	});
 
 my $pom = slurp_file('clients/java/pom.xml') =~ s/\s+//gr;
