@@ -9,21 +9,29 @@
 
 CREATE TYPE bloom;
 
-CREATE FUNCTION _bloom_in(cstring) RETURNS bloom
+CREATE FUNCTION _bloom_in(cstring, oid, int) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_in(cstring) IS 'input function of type bloom: base64 of the bytes that the cast to bytea returns';
+COMMENT ON FUNCTION _bloom_in(cstring, oid, int) IS 'input function of type bloom: base64 of the bytes that the cast to bytea returns';
 
 CREATE FUNCTION _bloom_out(bloom) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_out(bloom) IS 'output function of type bloom: base64';
 
-CREATE FUNCTION _bloom_recv(internal) RETURNS bloom
+CREATE FUNCTION _bloom_recv(internal, oid, int) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_recv(internal) IS 'binary input function of type bloom';
+COMMENT ON FUNCTION _bloom_recv(internal, oid, int) IS 'binary input function of type bloom';
 
 CREATE FUNCTION _bloom_send(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _bloom_send(bloom) IS 'binary output function of type bloom';
+
+CREATE FUNCTION _bloom_typmod_in(cstring[]) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_typmod_in(cstring[]) IS 'type modifier input function: capacity, and fp_prob, of at most three significant digits';
+
+CREATE FUNCTION _bloom_typmod_out(int) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _bloom_typmod_out(int) IS 'type modifier output function, of both types';
 
 CREATE FUNCTION _bloom_typanalyze(internal) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -34,12 +42,21 @@ CREATE TYPE bloom (
 	OUTPUT = _bloom_out,
 	RECEIVE = _bloom_recv,
 	SEND = _bloom_send,
+	TYPMOD_IN = _bloom_typmod_in,
+	TYPMOD_OUT = _bloom_typmod_out,
 	ANALYZE = _bloom_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key that was added, and has false positives at a known rate';
+COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key that was added, and has false positives at a known rate; a column of type bloom(capacity, fp_prob) takes only filters of that shape, which can be combined, and those that still hold their keys';
+
+CREATE FUNCTION _bloom_to_shape(bloom, int, boolean) RETURNS bloom
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _bloom_to_shape(bloom, int, boolean) IS 'a filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
+
+CREATE CAST (bloom AS bloom) WITH FUNCTION _bloom_to_shape(bloom, int, boolean) AS IMPLICIT;
+COMMENT ON CAST (bloom AS bloom) IS 'a filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
 
 CREATE FUNCTION _bloom_to_bytea(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -392,7 +409,7 @@ CREATE AGGREGATE bloom_agg(key anyelement) (
 	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'Bloom filter of the distinct keys, with as many bits as they need for a false-positive rate of 0.01; fewer than 67108864 distinct keys';
+COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'Bloom filter of a size of its own, which cannot be combined with others, nor go into a column of type bloom(capacity, fp_prob): for that, use bloom_agg(key, capacity, fp_prob); it has as many bits as its distinct keys need for a false-positive rate of 0.01; fewer than 67108864 distinct keys';
 
 CREATE AGGREGATE bloom_agg(key int2) (
 	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
@@ -448,7 +465,7 @@ CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of the distinct keys, with as many bits as they need for false-positive rate fp_prob; fewer than 67108864 distinct keys; in one process; an untyped literal as the key needs a cast';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of a size of its own, which cannot be combined with others, nor go into a column of type bloom(capacity, fp_prob): for that, use bloom_agg(key, capacity, fp_prob); it has as many bits as its distinct keys need for false-positive rate fp_prob; fewer than 67108864 distinct keys; in one process; an untyped literal as the key needs a cast';
 
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
@@ -736,33 +753,46 @@ COMMENT ON EVENT TRIGGER bloom_unique_alter_table IS 'checks rows that come to t
 
 CREATE TYPE counting_bloom;
 
-CREATE FUNCTION _counting_bloom_in(cstring) RETURNS counting_bloom
+CREATE FUNCTION _counting_bloom_in(cstring, oid, int) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_in(cstring) IS 'input function of type counting_bloom: base64 of the bytes that the cast to bytea returns';
+COMMENT ON FUNCTION _counting_bloom_in(cstring, oid, int) IS 'input function of type counting_bloom: base64 of the bytes that the cast to bytea returns';
 
 CREATE FUNCTION _counting_bloom_out(counting_bloom) RETURNS cstring
 	AS 'MODULE_PATHNAME', '_bloom_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_out(counting_bloom) IS 'output function of type counting_bloom: base64';
 
-CREATE FUNCTION _counting_bloom_recv(internal) RETURNS counting_bloom
+CREATE FUNCTION _counting_bloom_recv(internal, oid, int) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_recv(internal) IS 'binary input function of type counting_bloom';
+COMMENT ON FUNCTION _counting_bloom_recv(internal, oid, int) IS 'binary input function of type counting_bloom';
 
 CREATE FUNCTION _counting_bloom_send(counting_bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME', '_bloom_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _counting_bloom_send(counting_bloom) IS 'binary output function of type counting_bloom';
+
+CREATE FUNCTION _counting_bloom_typmod_in(cstring[]) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _counting_bloom_typmod_in(cstring[]) IS 'type modifier input function: capacity, and fp_prob, of at most three significant digits';
 
 CREATE TYPE counting_bloom (
 	INPUT = _counting_bloom_in,
 	OUTPUT = _counting_bloom_out,
 	RECEIVE = _counting_bloom_recv,
 	SEND = _counting_bloom_send,
+	TYPMOD_IN = _counting_bloom_typmod_in,
+	TYPMOD_OUT = _bloom_typmod_out,
 	ANALYZE = _bloom_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE counting_bloom IS 'Bloom filter with a 4-bit counter in place of each bit, so that keys can be removed; it never denies a key that was added and not removed, as long as nobody removes a key that was not added';
+COMMENT ON TYPE counting_bloom IS 'Bloom filter with a 4-bit counter in place of each bit, so that keys can be removed; a column of type counting_bloom(capacity, fp_prob) has filters of one shape; it never denies a key that was added and not removed, as long as nobody removes a key that was not added';
+
+CREATE FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) RETURNS counting_bloom
+	AS 'MODULE_PATHNAME', '_bloom_to_shape' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) IS 'a counting filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
+
+CREATE CAST (counting_bloom AS counting_bloom) WITH FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) AS IMPLICIT;
+COMMENT ON CAST (counting_bloom AS counting_bloom) IS 'a counting filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
 
 CREATE FUNCTION _counting_bloom_to_bytea(counting_bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME', '_bloom_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

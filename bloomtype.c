@@ -62,6 +62,7 @@
 #include "filter/setops.h"
 #include "filter/call.h"
 #include "func/seen_scan.h"
+#include "func/typmod.h"
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -83,14 +84,14 @@ PG_FUNCTION_INFO_V1(_bloom_in);
 Datum
 _bloom_in(PG_FUNCTION_ARGS)
 {
-	return BloomFromText(fcinfo, BLOOM_PLAIN);
+	return BloomReturnInput(fcinfo, BloomFromText(fcinfo, BLOOM_PLAIN));
 }
 
 PG_FUNCTION_INFO_V1(_counting_bloom_in);
 Datum
 _counting_bloom_in(PG_FUNCTION_ARGS)
 {
-	return BloomFromText(fcinfo, BLOOM_COUNTING);
+	return BloomReturnInput(fcinfo, BloomFromText(fcinfo, BLOOM_COUNTING));
 }
 
 /* The library is loaded: note by what our types are recognized. */
@@ -113,6 +114,15 @@ _bloom_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(BloomToText(PG_GETARG_DATUM(0)));
 }
 
+/* The filter of a message. */
+static Datum
+ReceiveFilter(FunctionCallInfo fcinfo, BloomKind kind)
+{
+	Datum		bytes = DirectFunctionCall1(bytearecv, PG_GETARG_DATUM(0));
+
+	return BloomReturnInput(fcinfo, BloomFromBytes(bytes, kind));
+}
+
 /*
  * _bloom_recv, _counting_bloom_recv
  *		Binary input functions.
@@ -121,16 +131,14 @@ PG_FUNCTION_INFO_V1(_bloom_recv);
 Datum
 _bloom_recv(PG_FUNCTION_ARGS)
 {
-	return BloomFromBytes(DirectFunctionCall1(bytearecv, PG_GETARG_DATUM(0)),
-						  BLOOM_PLAIN);
+	return ReceiveFilter(fcinfo, BLOOM_PLAIN);
 }
 
 PG_FUNCTION_INFO_V1(_counting_bloom_recv);
 Datum
 _counting_bloom_recv(PG_FUNCTION_ARGS)
 {
-	return BloomFromBytes(DirectFunctionCall1(bytearecv, PG_GETARG_DATUM(0)),
-						  BLOOM_COUNTING);
+	return ReceiveFilter(fcinfo, BLOOM_COUNTING);
 }
 
 /*

@@ -102,7 +102,7 @@ WHERE p.proname = 'bloom_agg'
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
 -- The type.
-SELECT typlen, typbyval, typalign, typstorage, typcategory, typispreferred, typinput, typoutput, typreceive, typsend
+SELECT typlen, typbyval, typalign, typstorage, typcategory, typispreferred, typinput, typoutput, typreceive, typsend, typmodin, typmodout
 FROM pg_type WHERE typname = 'bloom';
 SELECT castsource::regtype, casttarget::regtype, castfunc::regprocedure, castcontext
 FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
@@ -119,7 +119,7 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- What is not for people begins with an underscore, and nothing else does, but
 -- what only an operator needs.
 WITH internal AS (
-	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typanalyze])::oid AS oid FROM pg_type WHERE typname IN ('bloom', 'counting_bloom')
+	SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze])::oid AS oid FROM pg_type WHERE typname IN ('bloom', 'counting_bloom')
 	UNION
 	SELECT castfunc FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
 	UNION

@@ -77,7 +77,7 @@ BloomShape
 BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
 {
 	bool		is_counting = kind == BLOOM_COUNTING;
-	uint64		max_bits = is_counting ? BLOOM_MAX_COUNTERS : BLOOM_MAX_BITS;
+	uint64		max_bits = BloomMaxPositions(kind);
 	const char *unit = is_counting ? "counters" : "bits";
 	const char *filter = is_counting ? "counting filter" : "filter";
 	BloomParams params = BloomParamsFor(fp_prob, true);

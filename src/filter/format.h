@@ -33,6 +33,10 @@ typedef struct BloomShape
 /* The largest capacity: 2^53, up to which every whole number is a float8 */
 #define BLOOM_MAX_CAPACITY		9007199254740992.0
 
+/* How many bits or counters a filter of a kind may have */
+#define BloomMaxPositions(kind) \
+	((kind) == BLOOM_COUNTING ? BLOOM_MAX_COUNTERS : BLOOM_MAX_BITS)
+
 /* Is this a value, or an aggregate's state (filter/state.c)? */
 #define BloomIsValue(filter)	((filter)->version == BLOOM_VERSION)
 

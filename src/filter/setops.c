@@ -61,6 +61,8 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 	BloomKeyType type_b = BloomKeyTypeOf(b);
 	const char *name = BloomKindName(BloomKindOf(a));
 	const char *unit = BloomIsCounting(a) ? "counters" : "bits";
+	const Bloom *larger = a->capacity > b->capacity ? a : b;
+	bool		same_seed = a->seed == b->seed;
 
 	if (!BloomHasShape(a) || !BloomHasShape(b))
 		return;
@@ -71,9 +73,10 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 				 errdetail("One filter has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ".",
 						   BloomBits(a), unit, a->hashes, (int64) a->seed,
 						   BloomBits(b), unit, b->hashes, (int64) b->seed),
-				 BloomIsCounting(a) ?
+				 BloomIsCounting(a) || !same_seed ?
 				 errhint("Build both filters with the same capacity, fp_prob and seed.") :
-				 errhint("Build both filters with the same capacity, fp_prob and seed; bloom_agg(key) without a capacity chooses one for its keys.")));
+				 errhint("Build both by bloom_agg(key, " UINT64_FORMAT ", %g), which a column of type bloom(capacity, fp_prob) ensures; bloom_agg(key) chooses a shape for its keys.",
+						 larger->capacity, larger->fp_prob)));
 	if (type_a.id != 0 && type_b.id != 0 && !BloomSameKeyType(&type_a, &type_b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -69,6 +69,7 @@
 
 #include "filter/fetch.h"
 #include "func/compat.h"
+#include "func/typmod.h"
 #include "key/hash.h"
 
 /*
@@ -78,7 +79,7 @@
  */
 #define DEFAULT_BLOOM_SEL		0.1
 
-/* The rate of filters of which ANALYZE has kept nothing: the default fp_prob */
+/* The rate, where neither ANALYZE nor the type tells one: the default fp_prob */
 #define DEFAULT_RATE			0.01
 
 /*
@@ -436,7 +437,8 @@ FractionThatIsThere(PlannerInfo *root, const RelOptInfo *rel)
 static double
 SelectivityOfFilters(PlannerInfo *root, const VariableStatData *vardata)
 {
-	double		rate = DEFAULT_RATE;
+	double		rate = vardata->atttypmod < 0 ? DEFAULT_RATE :
+	BloomTypmodRate(vardata->atttypmod);
 	double		rows = vardata->rel != NULL ? vardata->rel->tuples : 0;
 	double		there = vardata->rel != NULL ?
 	FractionThatIsThere(root, vardata->rel) : 1;
