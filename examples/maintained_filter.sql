@@ -50,7 +50,7 @@ CREATE TABLE customer_filter (
 	only_row	boolean PRIMARY KEY DEFAULT true CHECK (only_row),
 	capacity	float8 NOT NULL,
 	fp_prob		float8 NOT NULL,
-	filter		counting_bloom NOT NULL
+	filter		counting_bloom(20000, 0.01) NOT NULL
 );
 INSERT INTO customer_filter (capacity, fp_prob, filter)
 VALUES (20000, 0.01, counting_bloom_empty(20000, 0.01));
