@@ -194,7 +194,7 @@ SELECT 0, concat_ws(' ', format_type(oprleft, NULL), oprname, format_type(oprrig
 FROM ours JOIN pg_operator AS o ON classid = 'pg_operator'::regclass AND o.oid = objid
 UNION ALL
 SELECT 0, format_type(castsource, NULL) || '::' || format_type(casttarget, NULL) ||
-	   ' → ' || format_type(casttarget, NULL)
+	   CASE castsource WHEN casttarget THEN '(capacity, fp_prob)' ELSE '' END || ' → ' || format_type(casttarget, NULL)
 FROM ours JOIN pg_cast AS c ON classid = 'pg_cast'::regclass AND c.oid = objid
 SQL
 

@@ -22,6 +22,12 @@ $node->safe_psql('postgres', q{
 	INSERT INTO filters SELECT 'many bits', bloom_agg(i, 1000000, 0.01) FROM generate_series(1, 300000) AS i;
 	INSERT INTO filters SELECT 'text', bloom_agg(i::text) FROM generate_series(1, 1000) AS i;
 	INSERT INTO filters SELECT 'enum', bloom_agg(m, 10, 0.01) FROM unnest('{ok,happy}'::mood[]) AS m;
+	CREATE DOMAIN day_filter AS bloom(250000, 1e-4);
+	CREATE TYPE pair AS (f bloom(10, 0.1), g counting_bloom(1e6));
+	CREATE TABLE shaped (f bloom(1000, 0.01) DEFAULT bloom_empty(7)::bloom(1000, 0.01), day day_filter, pair pair, list bloom(10, 0.1)[],
+						 g bloom(7, 4.43e-14) GENERATED ALWAYS AS (bloom_empty(70)) STORED);
+	INSERT INTO shaped VALUES (DEFAULT, bloom_empty(1), ROW(bloom_empty(1), counting_bloom_empty(1)), ARRAY[bloom_empty(1)]);
+	CREATE VIEW as_shaped AS SELECT f::bloom(2000, 0.02) AS f FROM filters WHERE name = 'empty';
 });
 
 # What the table of a database holds, and what its filters answer.
@@ -35,15 +41,24 @@ my $probe_query = q{
 		   (SELECT count(*) FROM filters, generate_series(1, 1000) AS i WHERE name = 'text' AND f @> i::text),
 		   (SELECT string_agg(m::text, ' ') FROM filters, unnest(enum_range(NULL::mood)) AS m WHERE name = 'enum' AND f @> m)};
 
+# What the types of columns are, and the filters in them.
+my $shape_query = q{
+	SELECT string_agg(attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attrelid::regclass::text COLLATE "C", attnum)
+	FROM pg_attribute WHERE attrelid IN ('shaped'::regclass, 'as_shaped'::regclass, 'pair'::regclass) AND attnum > 0;
+	SELECT format_type(typbasetype, typtypmod) FROM pg_type WHERE typname = 'day_filter';
+	SELECT md5(shaped::text), md5(as_shaped::text) FROM shaped, as_shaped};
+
 sub state_of
 {
 	my ($database) = @_;
-	return $node->safe_psql($database, "$count_query; $probe_query");
+	return $node->safe_psql($database, "$count_query; $probe_query; $shape_query");
 }
 
 my $before = state_of('postgres');
 like($before, qr/^10\|9\|/, 'there are ten rows, one of them null');
-like($before, qr/\n\d+\|1000\|ok happy$/, 'all keys are found');
+like($before, qr/\n\d+\|1000\|ok happy$/m, 'all keys are found');
+like($before, qr/^as_shaped\.f bloom\(2000,0\.02\), pair\.f bloom\(10,0\.1\), pair\.g counting_bloom\(1000000,0\.01\), shaped\.f bloom\(1000,0\.01\), shaped\.day day_filter, shaped\.pair pair, shaped\.list bloom\(10,0\.1\)\[\], shaped\.g bloom\(7,4\.43e-14\)\nbloom\(250000,0\.0001\)$/m,
+	'columns have shapes');
 
 $node->restart;
 is(state_of('postgres'), $before, 'filters survive a restart');

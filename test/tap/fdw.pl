@@ -202,5 +202,24 @@ is($coordinator->safe_psql('postgres', q{
 		SELECT count(*) > 9, string_agg(part, '' ORDER BY n)::bloom = (SELECT bloom_agg(id) FROM event0) FROM part}),
 	't|t', 'parts: the filter is the same here');
 
+# A column of one shape is imported with it, and casts to it are sent.
+$data[0]->safe_psql('postgres', q{
+	CREATE TABLE day_filter (day date, f bloom(2000, 0.01));
+	INSERT INTO day_filter SELECT day, bloom_agg(url, 2000, 0.01) FROM event GROUP BY day});
+is($coordinator->safe_psql('postgres', q{
+		IMPORT FOREIGN SCHEMA public LIMIT TO (day_filter) FROM SERVER data0 INTO public;
+		SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'day_filter'::regclass AND attname = 'f';
+		INSERT INTO day_filter VALUES ('2027-01-01', bloom_add(bloom_empty(50), 'here'::text));
+		SELECT bits, keys FROM day_filter, bloom_info(f) WHERE day = '2027-01-01'}),
+	"bloom(2000,0.01)\n20032|1", 'shape: imported, and taken by what is inserted');
+my ($status, $out, $errors) = $coordinator->psql('postgres', q{INSERT INTO day_filter SELECT day, bloom_agg(url) FROM one_machine GROUP BY day});
+like($errors, qr/^psql:<stdin>:1: ERROR:  Bloom filter does not have the shape of type bloom\(2000, 0\.01\)$/m, 'shape: another one is refused here');
+unlike($errors, qr/Remote SQL/, '... before it is sent');
+$plan = plan_of(q{SELECT day FROM day_filter WHERE bloom_cardinality(f::bloom(2000, 0.01)) = 1});
+like(remote($plan), qr/ WHERE \(\(public\.bloom_cardinality\(f\) = 1\)\)$/, 'shape: a cast to the type of the column is none');
+$plan = plan_of(q{SELECT day FROM day_filter WHERE bloom_cardinality((f | f)::bloom(2000, 0.01)) = 1});
+like(remote($plan), qr/::public\.bloom\(2000,0\.01\)/, 'shape: a cast is sent');
+is(fetched($plan), 1, '... and run there');
+
 $_->stop for $coordinator, @data;
 done_testing();

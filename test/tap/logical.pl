@@ -12,6 +12,8 @@ $publisher->init(allows_streaming => 'logical');
 $publisher->start;
 my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
 $subscriber->init;
+# one for each subscription, and those of the first copies
+$subscriber->append_conf('postgresql.conf', 'max_logical_replication_workers = 8');
 $subscriber->start;
 
 for my $node ($publisher, $subscriber)
@@ -62,6 +64,35 @@ for my $format ('text', 'binary')
 	$publisher->wait_for_catchup("sub_$format");
 	is($subscriber->safe_psql('postgres', "SELECT count(*) FROM $table"), '0', "$format: all rows were deleted");
 }
+
+# A column of one shape, on both sides or only one: rows are still found by their
+# filters.  A filter in keys form takes the shape of the subscriber's column.
+$publisher->safe_psql('postgres', q{
+	CREATE TABLE shaped (f bloom(1000, 0.01), n int); CREATE TABLE shaped_there (f bloom, n int);
+	ALTER TABLE shaped REPLICA IDENTITY FULL; ALTER TABLE shaped_there REPLICA IDENTITY FULL});
+$subscriber->safe_psql('postgres', 'CREATE TABLE shaped (f bloom(1000, 0.01), n int); CREATE TABLE shaped_there (f bloom(1000, 0.01), n int)');
+my $all_keys = q{SELECT array_agg(i) FROM generate_series(1, 1000) AS i};
+$publisher->safe_psql('postgres', qq{
+	INSERT INTO shaped VALUES (bloom_empty(7), 1), (bloom_add_all(bloom_empty(1000), ($all_keys)), 2);
+	INSERT INTO shaped_there VALUES (bloom_add(bloom_empty(50), 7), 1), (bloom_add_all(bloom_empty(1000), ($all_keys)), 2);
+	CREATE PUBLICATION pub_shaped FOR TABLE shaped, shaped_there});
+my $connection = $publisher->connstr . ' dbname=postgres';
+$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION sub_shaped CONNECTION '$connection' PUBLICATION pub_shaped");
+$subscriber->poll_query_until('postgres',
+	q{SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate NOT IN ('r', 's')})
+  or die 'no initial synchronization';
+$publisher->safe_psql('postgres', qq{
+	INSERT INTO shaped VALUES (bloom_empty(8), 3);
+	INSERT INTO shaped_there VALUES (bloom_add(bloom_empty(60), 8), 3);
+	UPDATE shaped SET f = bloom_add(f, -1), n = n + 10;
+	UPDATE shaped_there SET f = bloom_add(f, -1), n = n + 10;
+	DELETE FROM shaped_there WHERE n = 11});
+$publisher->wait_for_catchup('sub_shaped');
+my $shaped = q{SELECT n, (bloom_info(f)).bits, bloom_cardinality(f), f @> -1 FROM %s ORDER BY n};
+is($subscriber->safe_psql('postgres', sprintf $shaped, 'shaped'), "11|10048|1|t\n12|10048|995|t\n13|10048|1|t",
+	'shaped on both sides: the rows are there, updated');
+is($subscriber->safe_psql('postgres', sprintf $shaped, 'shaped_there'), "12|10048|995|t\n13|10048|2|t",
+	'shaped on the subscriber: filters took the shape; rows were found, updated and deleted');
 
 # Shards, and parts of them, loaded while the subscriber follows.
 $_->safe_psql('postgres', q{

@@ -40,9 +40,13 @@ $old->safe_psql('postgres', q{
 	INSERT INTO event SELECT i, 1 + i % 2 FROM generate_series(1001, 1100) AS i;
 	-- which is ALTER TABLE there
 	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row;
+	CREATE TABLE shaped (f bloom(1000, 1e-4), g counting_bloom(250), list bloom(10, 0.1)[]);
+	INSERT INTO shaped VALUES (bloom_add(bloom_empty(50), 1), counting_bloom_empty(1), ARRAY[bloom_empty(1)]);
 	CREATE VIEW uses AS SELECT name, f @> 5 AS there FROM filters WHERE name IN ('keys', 'bits')});
 my $questions = q{
 	SELECT name, md5(f::bytea), bloom_info(f)::text FROM filters ORDER BY name;
+	SELECT attname, format_type(atttypid, atttypmod), atttypmod FROM pg_attribute WHERE attrelid = 'shaped'::regclass AND attnum > 0 ORDER BY attnum;
+	SELECT * FROM shaped;
 	SELECT * FROM uses ORDER BY name;
 	SELECT count(*) FROM filters, generate_series(1, 2000) AS i WHERE name IN ('keys', 'bits') AND f @> i;
 	SELECT count(*) FROM filters, unnest(enum_range(NULL::mood)) AS m WHERE name = 'enums' AND f @> m;
