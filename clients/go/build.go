@@ -106,7 +106,7 @@ func (b *Builder) count() {
 // than the capacity, and nil otherwise.  Call it after the last Add.
 func (b *Builder) Err() error {
 	b.count()
-	if f := b.filter; f.isOverfull() {
+	if f := b.filter; f.IsFull() {
 		return fmt.Errorf("%w: about %.0f, where it is %d; the false-positive rate is now %.3g, not %g",
 			ErrFull, f.estimate(), f.capacity, f.FPProbNow(), f.fpProb)
 	}

@@ -295,15 +295,10 @@ func (f *Filter) FPProbNow() float64 {
 	return f.Info().FPProbNow
 }
 
-// IsFull reports whether the filter holds more keys than its capacity, by the
-// estimate, so that FPProbNow can be more than requested.  It is bloom_is_full.
+// IsFull reports whether FPProbNow is more than requested, and the estimated
+// number of keys above the capacity by more than chance.  It is bloom_is_full,
+// and the rule of the server's WARNING.
 func (f *Filter) IsFull() bool {
-	return f.estimate() > float64(f.capacity)
-}
-
-// isOverfull is IsFull by more than chance, with a rate that is too high: then
-// the server raises a WARNING.
-func (f *Filter) isOverfull() bool {
 	m, capacity := float64(f.words*64), float64(f.capacity)
 	c := float64(f.hashes) * capacity / m
 	deviation := math.Sqrt(m*(math.Expm1(c)-c)) / float64(f.hashes)

@@ -327,6 +327,21 @@ func filled(t *testing.T, o Options, from, to int) *Filter {
 	return b.Filter()
 }
 
+func TestCharacterZero(t *testing.T) {
+	b, _ := NewBuilder(Options{Capacity: 100})
+	for _, before := range []string{"", "a"} {
+		if err := b.Add(Text(before + "\x00b")); err == nil {
+			t.Error("added a text with a character 0")
+		}
+		if found, err := b.Filter().Contains(Text(before + "\x00b")); found || err == nil {
+			t.Error("tested a text with a character 0", found)
+		}
+		if err := b.Add(Text("a")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	f := filled(t, Options{Capacity: 100}, 0, 10)
 	for _, k := range []Key{Text("5"), Bytea([]byte{5}), Float(5.0), Boolean(true), UUID([16]byte{}),
@@ -509,7 +524,7 @@ func TestFull(t *testing.T) {
 	for _, c := range []struct {
 		capacity, n int64
 		isFull, err bool
-	}{{1000, 0, false, false}, {1000, 1000, false, false}, {2, 5, true, false}, {10, 1000, true, true}, {1000, 1100, true, true}} {
+	}{{1000, 0, false, false}, {1000, 1000, false, false}, {2, 5, false, false}, {10, 1000, true, true}, {1000, 1100, true, true}} {
 		builder, err := NewBuilder(Options{Capacity: c.capacity})
 		if err != nil {
 			t.Fatal(err)

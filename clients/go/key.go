@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -81,8 +82,13 @@ func Integer[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uin
 }
 
 // Text is a key of type text, varchar, name, or char(n) without its trailing
-// blanks.  It is in UTF-8.
-func Text(v string) Key { return Key{number: 25, content: inText, text: v} }
+// blanks.  It is in UTF-8, without a character 0.
+func Text(v string) Key {
+	if strings.IndexByte(v, 0) >= 0 {
+		return Key{number: 25, content: outOfRange}
+	}
+	return Key{number: 25, content: inText, text: v}
+}
 
 // Bytea is a key of type bytea.
 func Bytea(v []byte) Key { return Key{number: 17, content: inText, text: string(v)} }
@@ -167,6 +173,9 @@ func timestamp(number uint32, v time.Time, offset int64) Key {
 }
 
 func (k Key) err() error {
+	if k.content == outOfRange && k.number == 25 {
+		return errors.New("bloomtype: a text has no character 0")
+	}
 	if k.content == outOfRange {
 		return fmt.Errorf("bloomtype: not a %v in whole microseconds, or out of range",
 			KeyType{number: k.number})

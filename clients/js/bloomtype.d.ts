@@ -76,7 +76,7 @@ export class BloomFilter {
   /** A filter of at least the keys that are in both: its rate is higher. */
   intersect(other: BloomFilter): BloomFilter
   readonly info: Info
-  /** Does it hold more keys than its capacity, by the estimate?  `info.fpProbNow` is the rate then. */
+  /** Is the rate, `info.fpProbNow`, above fpProb, and the estimate above the capacity by more than chance? */
   readonly isFull: boolean
   /** The bytes that the server takes, `$1::bytea::bloom`; not copied. */
   toBytes(): Uint8Array

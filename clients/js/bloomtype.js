@@ -328,7 +328,7 @@ function encodeInteger(key) {
   if (typeof key === 'number') {
     if (Number.isSafeInteger(key)) return putInteger(key)
     if (!Number.isInteger(key)) return -1
-    throw wrongKey(`${key} is not exact; write it as a bigint, ${BigInt(key)}n`)
+    throw wrongKey(`${key} may have been rounded, beyond 2^53; take the key as a bigint from where it comes, as in 123n`)
   }
   expect(typeof key === 'bigint', key, 'bigint', 'a number or a bigint')
   if (key !== BigInt.asIntN(64, key)) return -1
@@ -889,9 +889,9 @@ export class BloomFilter {
     }
   }
 
-  /** Does it hold more keys than its capacity, by the estimate?  bloom_is_full of the server. */
+  /** Does it hold more keys than it is sized for?  bloom_is_full of the server, and its WARNING. */
   get isFull() {
-    return measure(this.#fields).keys > Number(this.#fields.capacity)
+    return isOverfull(this.#fields)
   }
 
   /** The bytes that the server takes: $1::bytea::bloom.  They are not copied. */
@@ -1028,7 +1028,7 @@ function measure({ form, hashes, bits, count }) {
   return { keys, fpProbNow: (count / bits) ** hashes, fill: count / bits }
 }
 
-/** When the server warns: more keys than the capacity by four standard errors of the estimate. */
+/** A rate above fpProb, and more keys than the capacity by four standard errors of the estimate. */
 function isOverfull(fields) {
   const { bits, hashes, fpProb } = fields
   const { keys, fpProbNow } = measure(fields)

@@ -234,6 +234,8 @@ def _tid(value: tuple[int, int]) -> bytes:
 
 
 def _text(value: str) -> bytes:
+    if "\0" in value:
+        raise ValueError("a text has no character 0")
     return value.encode("utf-8")
 
 
@@ -621,14 +623,12 @@ class Filter:
         self._until_check -= added
         if self._keys is not None or self._warned or self._until_check > 0:
             return
-        size, keys, rate = self.words * 64, self.cardinality(), self.fp_prob_now()
-        c = self.hashes * self.capacity / size
-        error = math.sqrt(size * (math.expm1(c) - c)) / self.hashes
-        if rate > self.fp_prob and keys > self.capacity + 4 * error:
+        keys = self.cardinality()
+        if self.is_full():
             self._warned = True
             warnings.warn(
                 f"the filter holds about {keys:.0f} keys, its capacity is {self.capacity}; "
-                f"its false-positive rate is now {rate:.3g}, not {self.fp_prob:g}",
+                f"its false-positive rate is now {self.fp_prob_now():.3g}, not {self.fp_prob:g}",
                 FullWarning, stacklevel=stacklevel)  # fmt: skip
         # not before each key, where most are repeats
         self._until_check = max(int(self.capacity - keys), self.capacity // 100, 1)
@@ -753,8 +753,12 @@ class Filter:
         return (self._bits_set() / (self.words * 64)) ** self.hashes
 
     def is_full(self) -> bool:
-        """Does it hold more keys than its capacity, by the estimate?  bloom_is_full of the server."""
-        return self.cardinality() > self.capacity
+        """Is the rate above fp_prob, and the estimate above the capacity by more than chance?  As bloom_is_full."""
+        if self._keys is not None:
+            return False
+        size, c = self.words * 64, self.hashes * self.capacity / (self.words * 64)
+        error = math.sqrt(size * (math.expm1(c) - c)) / self.hashes
+        return self.fp_prob_now() > self.fp_prob and self.cardinality() > self.capacity + 4 * error
 
     def fit(self, fp_prob: float) -> Filter:
         """A copy with no more bits than its keys need for a rate, as bloom_fit makes it."""

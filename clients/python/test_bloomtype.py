@@ -173,6 +173,8 @@ def alone() -> None:
     mixed.add("a")
     raises(KeyTypeError, lambda: mixed.update(["b", 1]), "keys of two types at once")
     raises(KeyTypeError, lambda: "text" in f, "a key of another type")
+    raises(ValueError, lambda: mixed.add("a\0b"), "a character 0")
+    raises(ValueError, lambda: "a\0b" in mixed, "a character 0 in a test")
     for call in (lambda: mixed.update("abc"), lambda: mixed.missing("abc"), lambda: mixed.missing(b"abc"), lambda: f | 5, lambda: f & 5):
         raises(TypeError, call, "one text in place of several, a number in place of a filter")
     check(mixed.missing([None, "a", "c"]) == ["c"], "None is no key")
@@ -197,7 +199,7 @@ def warned(call) -> list[str]:
 
 def full() -> None:
     check(warned(lambda: filter_of(range(1000))) == [] == warned(lambda: filter_of(range(5), 2))
-          and not filter_of(range(1000)).is_full() and filter_of(range(5), 2).is_full(), "up to the capacity, all is well")  # fmt: skip
+          and not filter_of(range(1000)).is_full() and not filter_of(range(5), 2).is_full(), "up to the capacity, all is well")  # fmt: skip
     text = "FullWarning test_bloomtype.py: the filter holds about "
     for said in (warned(lambda: filter_of(range(1000), 10)),
                  warned(lambda: [f.add(i) for f in (Filter(10),) for i in range(1000)]),

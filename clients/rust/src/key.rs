@@ -149,6 +149,12 @@ impl Key<'_> {
         }
     }
 
+    /// No text in PostgreSQL has one.
+    #[inline]
+    pub(crate) fn has_character_0(&self) -> bool {
+        matches!(self, Key::Text(v) if v.as_bytes().contains(&0))
+    }
+
     /// The hash of the key in a filter of this seed.
     #[inline(always)]
     pub fn hash(&self, seed: i64) -> u64 {

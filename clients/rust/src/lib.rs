@@ -383,15 +383,14 @@ impl Filter {
         }
     }
 
-    /// Does it hold more keys than its capacity, by the estimate, so that
-    /// [`Filter::fp_prob_now`] can be more than requested?  `bloom_is_full`.
+    /// Is [`Filter::fp_prob_now`] more than requested, and the estimated number
+    /// of keys above the capacity by more than chance?  `bloom_is_full`.
     #[cfg(feature = "std")]
     pub fn is_full(&self) -> bool {
-        self.estimated_keys() > self.capacity() as f64
+        self.check_full().is_err()
     }
 
-    /// An error for what the server raises a WARNING for: more keys than the
-    /// capacity by more than chance, and a rate that is too high.
+    /// An error for what the server raises a WARNING for.
     #[cfg(feature = "std")]
     fn check_full(&self) -> Result<(), Error> {
         let (bits, hashes, capacity) =
@@ -469,6 +468,7 @@ impl Filter {
     #[inline]
     fn holds_type_of(&self, key: &Key) -> bool {
         matches!(self.key_type, Some(KeyType::BuiltIn(oid)) if oid == key.oid())
+            && !key.has_character_0()
     }
 
     #[inline]
@@ -479,9 +479,12 @@ impl Filter {
         }
     }
 
-    /// An error, if the filter holds keys of another type.
+    /// An error, if the filter holds keys of another type, or can hold no such key.
     #[cold]
     fn check(&self, key: &Key) -> Result<(), Error> {
+        if key.has_character_0() {
+            return Err(Error::OutOfRange("a text has no character 0".into()));
+        }
         let given = KeyType::BuiltIn(key.oid());
         match &self.key_type {
             Some(filter) if *filter != given => Err(mismatch(filter, &given)),

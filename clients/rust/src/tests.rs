@@ -489,13 +489,25 @@ fn verdicts() {
     }
 }
 
+/// No text has a character 0.
+#[test]
+fn character_0() {
+    let mut builder = Builder::new(&Options::new(100)).unwrap();
+    for before in ["", "a"] {
+        let key = format!("{before}\0b");
+        assert!(builder.add(&key).is_err());
+        assert!(builder.clone().filter().contains(&key).is_err());
+        builder.add("a").unwrap();
+    }
+}
+
 /// More keys than the capacity are an error, if asked for, with the rate.
 #[test]
 fn full() {
     for (capacity, n, is_full, error) in [
         (1000, 0, false, false),
         (1000, 1000, false, false),
-        (2, 5, true, false),
+        (2, 5, false, false),
         (10, 1000, true, true),
         (1000, 1100, true, true),
     ] {

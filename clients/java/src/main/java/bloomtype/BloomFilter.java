@@ -230,15 +230,10 @@ public final class BloomFilter {
     }
 
     /**
-     * Does the filter hold more keys than its capacity, by the estimate, so that
-     * {@code info().fpProbNow()} can be more than requested? As {@code bloom_is_full}.
+     * Is {@code info().fpProbNow()} more than requested, and the estimated number of keys
+     * above the capacity by more than chance? As {@code bloom_is_full}.
      */
     public boolean isFull() {
-        return estimate() > shape.capacity;
-    }
-
-    /** The same by more than chance, with a rate that is too high: then the server raises a WARNING. */
-    private boolean isOverfull() {
         double m = shape.words * 64.0;
         double c = shape.hashes * shape.capacity / m;
         double deviation = Math.sqrt(m * (Math.expm1(c) - c)) / shape.hashes;
@@ -695,7 +690,7 @@ public final class BloomFilter {
         /** The filter of the keys so far. The builder can go on. */
         public BloomFilter build() {
             BloomFilter filter = flush();
-            if (filter.isOverfull()) {
+            if (filter.isFull()) {
                 Consumer<Info> action = onFull;
                 onFull = info -> { };
                 action.accept(filter.info());

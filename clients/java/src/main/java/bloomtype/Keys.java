@@ -31,6 +31,9 @@ final class Keys {
     }
 
     static long hash(String key, long seed) {
+        if (key.indexOf(0) >= 0) {
+            throw new IllegalArgumentException("a text has no character 0");
+        }
         for (int i = 0; i < key.length(); i++) {
             if (Character.isSurrogate(key.charAt(i))) {
                 if (!Character.isSupplementaryCodePoint(key.codePointAt(i))) {

@@ -427,7 +427,7 @@ public final class ClientTest {
 
     private static void full() {
         List<BloomFilter.Info> calls = new ArrayList<>();
-        for (int[] c : new int[][] {{1000, 0, 0, 0}, {1000, 1000, 0, 0}, {2, 5, 1, 0}, {10, 1000, 1, 1}, {1000, 1100, 1, 1}}) {
+        for (int[] c : new int[][] {{1000, 0, 0, 0}, {1000, 1000, 0, 0}, {2, 5, 0, 0}, {10, 1000, 1, 1}, {1000, 1100, 1, 1}}) {
             calls.clear();
             BloomFilter.Builder builder = BloomFilter.builder(c[0]).onFull(calls::add);
             BloomFilter filter = filled(builder, 0, c[1]);
@@ -437,6 +437,9 @@ public final class ClientTest {
             check(calls.isEmpty() || calls.get(0).equals(filter.info()) && calls.get(0).fpProbNow() > 0.01, calls);
         }
         check(filled(BloomFilter.builder(10), 0, 1000).isFull(), "nobody asked");
+        BloomFilter texts = BloomFilter.builder(10).add("a").build();
+        fails(IllegalArgumentException.class, () -> texts.contains("a\0b"), "a character 0");
+        fails(IllegalArgumentException.class, () -> texts.toBuilder().add("a\0b"), "a character 0");
     }
 
     // ----------------------------------------------------------------
