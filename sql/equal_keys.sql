@@ -138,6 +138,44 @@ SELECT bloom_add(bloom_empty(10), 'a'::unknown) @> 'a'::text AS unknown, bloom_a
 DROP TYPE guise_grants, guise_granted;
 DROP DOMAIN guise_acl;
 
+-- Two types that SQL compares, be it with an operator of their own or by a cast to
+-- one of them or to a third: a filter of keys of the one, tested with the other, says
+-- what the join says, or is error 42804 (42883 where it has no operator).
+CREATE DOMAIN guise_text AS text;
+CREATE DOMAIN guise_chars AS char(5);
+CREATE TEMPORARY TABLE compared AS
+WITH pools (types, keys) AS (
+	VALUES ('{text,varchar,char(5),name,"\"char\"",guise_text,guise_chars}'::text[], '{a,"a ",A,""}'::text[]),
+		   ('{date,timestamp,timestamptz}', '{2000-01-01,2000-01-01 00:00+00,2000-01-01 12:00+00,2000-01-01 12:00+02,infinity}'),
+		   ('{time,timetz,interval}', '{12:00,12:00+00,12:00+02,00:00}'),
+		   ('{int2,int4,int8,numeric,float4,float8,money,oid,regclass,xid,xid8,cid,bool,guise_domain}', '{0,1,5,1.5}'),
+		   ('{inet,cidr}', '{10.0.0.0/8,10.0.0.0,::1}'), ('{bit(3),varbit}', '{101,10,100}'),
+		   ('{macaddr,macaddr8}', '{08:00:2b:01:02:03,08:00:2b:ff:fe:01:02:03}'), ('{json,jsonb,text}', '{1,1.0}'))
+SELECT a_type, b_type, a, b, sql.state AS refused_by_sql, filter.state AS refused_by_filter, same.*
+FROM pools, unnest(types) AS a_type, unnest(types) AS b_type, unnest(keys) AS a, unnest(keys) AS b,
+	 format('%L::%s', a, a_type) AS a_key, format('%L::%s', b, b_type) AS b_key,
+	 pg_temp.refusal(format('SELECT %s, %s', a_key, b_key)) AS none,
+	 pg_temp.refusal(format('SELECT %s = %s', a_key, b_key)) AS sql,
+	 pg_temp.refusal(format('SELECT bloom_add(bloom_empty(10), %s) @> %s', a_key, b_key)) AS filter,
+	 LATERAL (SELECT NULL::bool AS by_sql, NULL::bool AS by_filter WHERE sql.state IS NOT NULL OR filter.state IS NOT NULL
+			  UNION ALL SELECT s.* FROM pg_temp.same(a_key, b_key) AS s WHERE sql.state IS NULL AND filter.state IS NULL) AS same
+WHERE a_type <> b_type AND none.state IS NULL;
+SELECT a_type, b_type, count(*) FILTER (WHERE by_sql) AS equal, string_agg(format('%s %s', quote_literal(a), quote_literal(b)), ', ' ORDER BY a, b) FILTER (WHERE by_sql AND NOT by_filter) AS denied,
+	   count(*) FILTER (WHERE NOT by_sql AND by_filter) AS imagined
+FROM compared WHERE by_sql <> by_filter GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT refused_by_filter, count(DISTINCT (a_type, b_type)) > 5 AS pairs FROM compared WHERE refused_by_sql IS NULL GROUP BY 1 ORDER BY 1;
+-- with the cast that the reference names, as the join
+SELECT count(*) AS not_as_join
+FROM (VALUES ('a '), ('a'), ('A'), ('')) AS v (v), (VALUES ('a'), ('A'), ('')) AS c (c)
+WHERE (v::varchar = c::char(5)) <> (bloom_add(bloom_empty(10), v::char(5)) @> c::char(5)) OR (v::varchar = c::char(5)) <> (bloom_add(bloom_empty(10), c::char(5)) @> v::char(5));
+-- every operator = of two types is among them
+SELECT o.oid::regoperator AS untested
+FROM pg_operator AS o
+WHERE oprname = '=' AND oprleft <> oprright AND o.oid < 16384
+  AND NOT EXISTS (SELECT FROM compared WHERE to_regtype(a_type) = oprleft AND to_regtype(b_type) = oprright);
+DROP TABLE compared;
+DROP DOMAIN guise_text, guise_chars;
+
 -- Types that compare with each other are found in each other's filters.
 SELECT pair[1] AS one, pair[2] AS other, (pg_temp.same(pair[1], pair[2])).*, (pg_temp.same(pair[2], pair[1])).by_filter AS swapped
 FROM (VALUES (ARRAY['5::int2', '5::int8']), (ARRAY['1.5::float4', '1.5::float8']), (ARRAY[$$'a'::char(3)$$, $$'a'::text$$]),
