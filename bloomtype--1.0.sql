@@ -11,31 +11,24 @@ CREATE TYPE bloom;
 
 CREATE FUNCTION _bloom_in(cstring, oid, int) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_in(cstring, oid, int) IS 'input function of type bloom: base64 of the bytes that the cast to bytea returns';
 
 CREATE FUNCTION _bloom_out(bloom) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_out(bloom) IS 'output function of type bloom: base64';
 
 CREATE FUNCTION _bloom_recv(internal, oid, int) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_recv(internal, oid, int) IS 'binary input function of type bloom';
 
 CREATE FUNCTION _bloom_send(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_send(bloom) IS 'binary output function of type bloom';
 
 CREATE FUNCTION _bloom_typmod_in(cstring[]) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_typmod_in(cstring[]) IS 'type modifier input function: capacity, and fp_prob, of at most three significant digits';
 
 CREATE FUNCTION _bloom_typmod_out(int) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_typmod_out(int) IS 'type modifier output function, of both types';
 
 CREATE FUNCTION _bloom_typanalyze(internal) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_typanalyze(internal) IS 'what ANALYZE does with a column of filters, of both types';
 
 CREATE TYPE bloom (
 	INPUT = _bloom_in,
@@ -53,18 +46,15 @@ COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key th
 
 CREATE FUNCTION _bloom_to_shape(bloom, int, boolean) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION _bloom_to_shape(bloom, int, boolean) IS 'a filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
 
 CREATE CAST (bloom AS bloom) WITH FUNCTION _bloom_to_shape(bloom, int, boolean) AS IMPLICIT;
 COMMENT ON CAST (bloom AS bloom) IS 'a filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
 
 CREATE FUNCTION _bloom_to_bytea(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_to_bytea(bloom) IS 'the bytes of a filter, as docs/format.md describes them';
 
 CREATE FUNCTION _bloom_from_bytea(bytea) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_from_bytea(bytea) IS 'the filter that has these bytes; invalid bytes are error 22P03';
 
 CREATE CAST (bloom AS bytea) WITH FUNCTION _bloom_to_bytea(bloom);
 COMMENT ON CAST (bloom AS bytea) IS 'the bytes of a filter, as docs/format.md describes them';
@@ -128,15 +118,12 @@ COMMENT ON FUNCTION bloom_add_all(bloom, anycompatiblearray) IS 'the filter with
 
 CREATE FUNCTION _bloom_sel(internal, oid, internal, int) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_sel(internal, oid, internal, int) IS 'restriction selectivity of tests for a key';
 
 CREATE FUNCTION _bloom_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_joinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of tests for a key';
 
 CREATE FUNCTION _bloom_contains_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_contains_support(internal) IS 'planner support function of tests for a key';
 
 CREATE FUNCTION bloom_contains(filter bloom, key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
@@ -146,7 +133,6 @@ COMMENT ON FUNCTION bloom_contains(bloom, anycompatible) IS 'false: the key was 
 CREATE FUNCTION _bloom_contained(key anycompatible, filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
-COMMENT ON FUNCTION _bloom_contained(anycompatible, bloom) IS 'false: the key was certainly never added; true: it probably was';
 
 CREATE FUNCTION bloom_contains_all(filter bloom, keys anycompatiblearray) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -207,7 +193,7 @@ COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both
 
 CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter of only those keys; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter of only those keys; to count the common keys, bloom_intersect_cardinality; filters of different shapes or key types are error 42804';
 
 CREATE FUNCTION bloom_fit(filter bloom, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -218,15 +204,6 @@ CREATE OPERATOR | (
 	COMMUTATOR = |
 );
 COMMENT ON OPERATOR | (bloom, bloom) IS 'union of filters';
-
-CREATE FUNCTION _bloom_concat(bloom, text) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_concat(bloom, text) IS 'an error that says how to add a key: without it, filter || key would be the text of both';
-
-CREATE OPERATOR || (
-	LEFTARG = bloom, RIGHTARG = text, FUNCTION = _bloom_concat
-);
-COMMENT ON OPERATOR || (bloom, text) IS 'an error: to add a key, use bloom_add';
 
 CREATE OPERATOR & (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_intersect,
@@ -240,19 +217,15 @@ COMMENT ON OPERATOR & (bloom, bloom) IS 'intersection of filters: a superset of 
 
 CREATE FUNCTION _bloom_eq(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_eq(bloom, bloom) IS 'are both filters the same, header included?';
 
 CREATE FUNCTION _bloom_ne(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_ne(bloom, bloom) IS 'do the filters differ, header included?';
 
 CREATE FUNCTION _bloom_hash(bloom) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_hash(bloom) IS 'hash function of the hash operator class of type bloom';
 
 CREATE FUNCTION _bloom_hash_extended(bloom, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_hash_extended(bloom, bigint) IS 'extended hash function of the hash operator class of type bloom';
 
 CREATE OPERATOR = (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = _bloom_eq,
@@ -279,11 +252,7 @@ COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DIS
 
 CREATE FUNCTION bloom_cardinality(filter bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
-
-CREATE FUNCTION bloom_union_cardinality(bloom, bloom) RETURNS bigint
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_union_cardinality(bloom, bloom) IS 'estimated number of distinct keys in one filter or the other';
+COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form; too many for an intersection in bits form, for which there is bloom_intersect_cardinality';
 
 CREATE FUNCTION bloom_intersect_cardinality(bloom, bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -303,7 +272,7 @@ COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'true: the filter certainly holds n
 
 CREATE FUNCTION bloom_is_full(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_is_full(bloom) IS 'does the filter hold more keys than its capacity, by the estimate of bloom_cardinality?';
+COMMENT ON FUNCTION bloom_is_full(bloom) IS 'does the filter hold more keys than it is sized for: is its rate above fp_prob, and its estimated number of keys above the capacity by more than chance? As the WARNING';
 
 CREATE FUNCTION bloom_summary(filter bloom) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -329,79 +298,57 @@ COMMENT ON FUNCTION bloom_info(bloom) IS 'one row: key type, shape (bits, hashes
 
 CREATE FUNCTION _bloom_union_agg_trans(state bloom, filter bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_union_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_union_agg, and combine function of bloom_agg with a shape';
 
 CREATE FUNCTION _bloom_agg_collect_combine(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_collect_combine(bloom, bloom) IS 'combine function of bloom_agg without a shape';
 
 CREATE FUNCTION _bloom_agg_collect_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME', '_bloom_agg_collect_combine_internal' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_collect_combine(internal, internal) IS 'combine function of bloom_agg without a shape';
 
 CREATE FUNCTION _bloom_agg_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_combine(internal, internal) IS 'combine function of aggregates with a shape';
 
 CREATE FUNCTION _bloom_agg_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_serialize(internal) IS 'serialization function of internal states';
 
 CREATE FUNCTION _bloom_agg_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_deserialize(bytea, internal) IS 'deserialization function of internal states';
 
 CREATE FUNCTION _bloom_agg_final(bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_final(bloom) IS 'final function of aggregates with a shape';
 
 CREATE FUNCTION _bloom_agg_fit_final(bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_fit_final(bloom) IS 'final function of bloom_agg without a shape';
 
 CREATE FUNCTION _bloom_agg_final(internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_final(internal) IS 'final function of aggregates with a shape';
 
 CREATE FUNCTION _bloom_agg_fit_final(internal) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_fit_final(internal) IS 'final function of bloom_agg without a shape';
 
--- bloom_agg: in four forms, each for any type of key, with an internal state.
--- Two of them are there again for the commonest types, with a state of type bloom,
+-- bloom_agg: in three forms, each for any type of key, with an internal state.
+-- Two of them are there again for integers and uuid, with a state of type bloom,
 -- which distributed engines require.  They are written out, since a loop would
 -- call functions by names that another schema could capture.  int2, int4 and int8
--- stand or fall as one, or one would be taken for another; "char" would become text.
+-- stand or fall as one, or one would be taken for another.  There is none for a
+-- preferred type, such as text, to which citext would be cast.
 
 -- sized by the keys, at a rate of 0.01: bloom_agg(key)
 
 CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char") RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char") IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
@@ -432,13 +379,6 @@ CREATE AGGREGATE bloom_agg(key int8) (
 );
 COMMENT ON AGGREGATE bloom_agg(int8) IS 'bloom_agg(anyelement) for keys of type int8, in parts on other servers too';
 
-CREATE AGGREGATE bloom_agg(key text) (
-	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(text) IS 'bloom_agg(anyelement) for keys of type text, in parts on other servers too';
-
 CREATE AGGREGATE bloom_agg(key uuid) (
 	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
@@ -446,18 +386,10 @@ CREATE AGGREGATE bloom_agg(key uuid) (
 );
 COMMENT ON AGGREGATE bloom_agg(uuid) IS 'bloom_agg(anyelement) for keys of type uuid, in parts on other servers too';
 
-CREATE AGGREGATE bloom_agg(key "char") (
-	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_fit_final, COMBINEFUNC = _bloom_agg_collect_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg("char") IS 'bloom_agg(anyelement) for keys of type "char", in parts on other servers too';
-
 -- sized by the keys, at a given rate: bloom_agg(key, fp_prob)
 
 CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, fp_prob float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8) IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
@@ -465,37 +397,24 @@ CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of a size of its own, which cannot be combined with others, nor go into a column of type bloom(capacity, fp_prob): for that, use bloom_agg(key, capacity, fp_prob); it has as many bits as its distinct keys need for false-positive rate fp_prob; fewer than 67108864 distinct keys; in one process; an untyped literal as the key needs a cast';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of a size of its own, which cannot be combined with others, nor go into a column of type bloom(capacity, fp_prob): for that, use bloom_agg(key, capacity, fp_prob); it has as many bits as its distinct keys need for false-positive rate fp_prob; fewer than 67108864 distinct keys';
 
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
 CREATE FUNCTION _bloom_agg_trans_any(state internal, key anyelement, capacity float8, fp_prob float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_any(internal, anyelement, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int2(state bloom, key int2, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int2(bloom, int2, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int4(state bloom, key int4, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int4(bloom, int4, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_int8(state bloom, key int8, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_int8(bloom, int8, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_text(state bloom, key text, capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_text(bloom, text, float8, float8) IS 'transition function of bloom_agg';
 
 CREATE FUNCTION _bloom_agg_trans_uuid(state bloom, key uuid, capacity float8, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_uuid(bloom, uuid, float8, float8) IS 'transition function of bloom_agg';
-
-CREATE FUNCTION _bloom_agg_trans_char(state bloom, key "char", capacity float8, fp_prob float8) RETURNS bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_trans_char(bloom, "char", float8, float8) IS 'transition function of bloom_agg';
 
 CREATE AGGREGATE bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
@@ -526,13 +445,6 @@ CREATE AGGREGATE bloom_agg(key int8, capacity float8, fp_prob float8) (
 );
 COMMENT ON AGGREGATE bloom_agg(int8, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type int8, in parts on other servers too';
 
-CREATE AGGREGATE bloom_agg(key text, capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_text, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(text, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type text, in parts on other servers too';
-
 CREATE AGGREGATE bloom_agg(key uuid, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_uuid, STYPE = bloom, SSPACE = 512,
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
@@ -540,26 +452,7 @@ CREATE AGGREGATE bloom_agg(key uuid, capacity float8, fp_prob float8) (
 );
 COMMENT ON AGGREGATE bloom_agg(uuid, float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type uuid, in parts on other servers too';
 
-CREATE AGGREGATE bloom_agg(key "char", capacity float8, fp_prob float8) (
-	SFUNC = _bloom_agg_trans_char, STYPE = bloom, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg("char", float8, float8) IS 'bloom_agg(anyelement, float8, float8) for keys of type "char", in parts on other servers too';
-
--- added to a filter: bloom_agg(key, filter)
-
-CREATE FUNCTION _bloom_agg_into_trans_any(state internal, key anyelement, filter bloom) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_agg_into_trans_any(internal, anyelement, bloom) IS 'transition function of bloom_agg';
-
-CREATE AGGREGATE bloom_agg(key anyelement, filter bloom) (
-	SFUNC = _bloom_agg_into_trans_any, STYPE = internal, SSPACE = 512,
-	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_agg_combine,
-	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_agg(anyelement, bloom) IS 'the Bloom filter, as it is on the first row, with the keys added; a WARNING if there are more keys than its capacity; in one process; an untyped literal as the key needs a cast';
+-- of filters
 
 CREATE AGGREGATE bloom_union_agg(filter bloom) (
 	SFUNC = _bloom_union_agg_trans, STYPE = bloom, SSPACE = 65536,
@@ -570,7 +463,6 @@ COMMENT ON AGGREGATE bloom_union_agg(bloom) IS 'the union of filters of one shap
 
 CREATE FUNCTION _bloom_intersect_agg_trans(state bloom, filter bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_intersect_agg_trans(bloom, bloom) IS 'transition and combine function of bloom_intersect_agg';
 
 CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
 	SFUNC = _bloom_intersect_agg_trans, STYPE = bloom, SSPACE = 65536,
@@ -596,7 +488,6 @@ COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity to give e
 
 CREATE FUNCTION _bloom_seen_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _bloom_seen_support(internal) IS 'planner support function of bloom_seen';
 
 -- not STRICT, which no window function is; a null key was never seen
 
@@ -755,23 +646,18 @@ CREATE TYPE counting_bloom;
 
 CREATE FUNCTION _counting_bloom_in(cstring, oid, int) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_in(cstring, oid, int) IS 'input function of type counting_bloom: base64 of the bytes that the cast to bytea returns';
 
 CREATE FUNCTION _counting_bloom_out(counting_bloom) RETURNS cstring
 	AS 'MODULE_PATHNAME', '_bloom_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_out(counting_bloom) IS 'output function of type counting_bloom: base64';
 
 CREATE FUNCTION _counting_bloom_recv(internal, oid, int) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_recv(internal, oid, int) IS 'binary input function of type counting_bloom';
 
 CREATE FUNCTION _counting_bloom_send(counting_bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME', '_bloom_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_send(counting_bloom) IS 'binary output function of type counting_bloom';
 
 CREATE FUNCTION _counting_bloom_typmod_in(cstring[]) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_typmod_in(cstring[]) IS 'type modifier input function: capacity, and fp_prob, of at most three significant digits';
 
 CREATE TYPE counting_bloom (
 	INPUT = _counting_bloom_in,
@@ -789,22 +675,18 @@ COMMENT ON TYPE counting_bloom IS 'Bloom filter with a 4-bit counter in place of
 
 CREATE FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', '_bloom_to_shape' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) IS 'a counting filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
 
 CREATE CAST (counting_bloom AS counting_bloom) WITH FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) AS IMPLICIT;
 COMMENT ON CAST (counting_bloom AS counting_bloom) IS 'a counting filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
 
 CREATE FUNCTION _counting_bloom_to_bytea(counting_bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME', '_bloom_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_to_bytea(counting_bloom) IS 'the bytes of a counting filter, as docs/format.md describes them';
 
 CREATE FUNCTION _counting_bloom_from_bytea(bytea) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_from_bytea(bytea) IS 'the counting filter that has these bytes; invalid bytes are error 22P03';
 
 CREATE FUNCTION _counting_bloom_to_bloom(counting_bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION _counting_bloom_to_bloom(counting_bloom) IS 'the plain filter of the same keys, which takes a quarter of the space';
 
 CREATE CAST (counting_bloom AS bytea) WITH FUNCTION _counting_bloom_to_bytea(counting_bloom);
 COMMENT ON CAST (counting_bloom AS bytea) IS 'the bytes of a counting filter, as docs/format.md describes them';
@@ -847,20 +729,11 @@ CREATE FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) RETURNS count
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) IS 'the filter of the keys of both, each as often as in both together; sums end at 15; a WARNING if there are more keys than the capacity; filters of different shapes or key types are error 42804';
 
-CREATE FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) RETURNS counting_bloom
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_difference(counting_bloom, counting_bloom) IS 'the first filter without what the second holds; a count of 15 stays; any other that is too small is error 22003; filters of different shapes or key types are error 42804';
-
 CREATE OPERATOR + (
 	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = counting_bloom_sum,
 	COMMUTATOR = +
 );
 COMMENT ON OPERATOR + (counting_bloom, counting_bloom) IS 'sum of counting filters';
-
-CREATE OPERATOR - (
-	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = counting_bloom_difference
-);
-COMMENT ON OPERATOR - (counting_bloom, counting_bloom) IS 'difference of counting filters';
 
 -- membership
 
@@ -872,11 +745,6 @@ COMMENT ON FUNCTION counting_bloom_contains(counting_bloom, anycompatible) IS 'f
 CREATE FUNCTION _counting_bloom_contained(key anycompatible, filter counting_bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME', '_bloom_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100
 	SUPPORT _bloom_contains_support;
-COMMENT ON FUNCTION _counting_bloom_contained(anycompatible, counting_bloom) IS 'false: the key was certainly never added, or was removed; true: it probably is there';
-
-CREATE FUNCTION counting_bloom_missing(filter counting_bloom, keys anycompatiblearray) RETURNS anycompatiblearray
-	AS 'MODULE_PATHNAME', 'bloom_missing' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_missing(counting_bloom, anycompatiblearray) IS 'the elements of the array that are certainly not contained, in their order; null elements are left out';
 
 CREATE FUNCTION counting_bloom_count(filter counting_bloom, key anycompatible) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -898,19 +766,15 @@ COMMENT ON OPERATOR <@ (anycompatible, counting_bloom) IS 'is possibly contained
 
 CREATE FUNCTION _counting_bloom_union_agg_trans(counting_bloom, counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', '_bloom_union_agg_trans' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_union_agg_trans(counting_bloom, counting_bloom) IS 'transition and combine function of counting_bloom_sum_agg';
 
 CREATE FUNCTION _counting_bloom_agg_final(counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_final(counting_bloom) IS 'final function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_final(internal) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_final(internal) IS 'final function of counting_bloom_agg';
 
 CREATE FUNCTION _counting_bloom_agg_trans_any(state internal, key anyelement, capacity float8, fp_prob float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _counting_bloom_agg_trans_any(internal, anyelement, float8, float8) IS 'transition function of counting_bloom_agg';
 
 CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SFUNC = _counting_bloom_agg_trans_any, STYPE = internal, SSPACE = 512,
@@ -931,19 +795,15 @@ COMMENT ON AGGREGATE counting_bloom_sum_agg(counting_bloom) IS 'sum of counting 
 
 CREATE FUNCTION _counting_bloom_eq(counting_bloom, counting_bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME', '_bloom_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _counting_bloom_eq(counting_bloom, counting_bloom) IS 'are both filters the same, header included?';
 
 CREATE FUNCTION _counting_bloom_ne(counting_bloom, counting_bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME', '_bloom_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _counting_bloom_ne(counting_bloom, counting_bloom) IS 'do the filters differ, header included?';
 
 CREATE FUNCTION _counting_bloom_hash(counting_bloom) RETURNS int
 	AS 'MODULE_PATHNAME', '_bloom_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _counting_bloom_hash(counting_bloom) IS 'hash function of the hash operator class of type counting_bloom';
 
 CREATE FUNCTION _counting_bloom_hash_extended(counting_bloom, bigint) RETURNS bigint
 	AS 'MODULE_PATHNAME', '_bloom_hash_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _counting_bloom_hash_extended(counting_bloom, bigint) IS 'extended hash function of the hash operator class of type counting_bloom';
 
 CREATE OPERATOR = (
 	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = _counting_bloom_eq,
@@ -969,10 +829,6 @@ COMMENT ON OPERATOR FAMILY counting_bloom_ops USING hash IS 'equality of countin
 CREATE FUNCTION counting_bloom_cardinality(filter counting_bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloom_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION counting_bloom_cardinality(counting_bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
-
-CREATE FUNCTION counting_bloom_summary(filter counting_bloom) RETURNS text
-	AS 'MODULE_PATHNAME', 'bloom_summary' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION counting_bloom_summary(counting_bloom) IS 'a counting filter in one line, as bloom_summary shows a filter';
 
 CREATE FUNCTION counting_bloom_info(filter counting_bloom, OUT key_type text, OUT counters bigint,
 									OUT hashes int, OUT seed bigint, OUT capacity bigint,

@@ -361,7 +361,7 @@ ChangeFilter(FunctionCallInfo fcinfo, bool is_array, BloomUse use)
 
 	site = BloomGetCallSite(fcinfo, 1, is_array);
 	if (is_array)
-		keys = BloomHashArrayArg(fcinfo, filter, use);
+		keys = BloomHashArrayFor(site, PG_GETARG_ARRAYTYPE_P(1), filter, use);
 	else
 	{
 		hash = BloomHashKey(&site->hasher, PG_GETARG_DATUM(1), filter, use);
@@ -469,13 +469,13 @@ static BloomArrayKeys
 BeginArrayProbe(FunctionCallInfo fcinfo, BloomProbe *probe)
 {
 	BloomCallSite *site = BloomGetCallSite(fcinfo, 1, true);
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);	/* detoasted once */
 	BloomArrayKeys keys;
 
 	BloomProbeOpen(probe, PG_GETARG_DATUM(0),
 				   ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)),
 				   &site->probes, fcinfo->flinfo->fn_mcxt);
-	keys = BloomHashArrayArg(fcinfo, probe->header, BLOOM_TO_FIND);
+	keys = BloomHashArrayFor(site, array, probe->header, BLOOM_TO_FIND);
 	BloomProbeBegin(probe);
 	return keys;
 }
@@ -607,25 +607,6 @@ bloom_intersect(PG_FUNCTION_ARGS)
 }
 
 /*
- * _bloom_concat
- *		An error.  (bloom || text)
- *
- * Those who know another type of sets write filter || key, which would silently be
- * the text of the filter, followed by the key.
- */
-PG_FUNCTION_INFO_V1(_bloom_concat);
-Datum
-_bloom_concat(PG_FUNCTION_ARGS)
-{
-	(void) fcinfo;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot concatenate a Bloom filter and a text"),
-			 errhint("To add a key, use bloom_add(filter, key); to combine two filters, filter | filter; for the text form, filter::text.")));
-	PG_RETURN_NULL();
-}
-
-/*
  * bloom_fit
  *		The filter with no more bits than its keys need.
  */
@@ -646,19 +627,6 @@ counting_bloom_sum(PG_FUNCTION_ARGS)
 {
 	return BloomReturnCombined(fcinfo, BloomUnion(PG_GETARG_BLOOM_P(0),
 												  PG_GETARG_BLOOM_P(1)));
-}
-
-/*
- * counting_bloom_difference
- *		The left filter without what the right one holds.
- *		(counting_bloom - counting_bloom)
- */
-PG_FUNCTION_INFO_V1(counting_bloom_difference);
-Datum
-counting_bloom_difference(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BLOOM_P(BloomCountingDifference(PG_GETARG_BLOOM_P(0),
-											  PG_GETARG_BLOOM_P(1)));
 }
 
 /* ----------------------------------------------------------------
@@ -757,18 +725,6 @@ bloom_cardinality(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_union_cardinality
- *		About how many distinct keys are in one filter or the other?
- */
-PG_FUNCTION_INFO_V1(bloom_union_cardinality);
-Datum
-bloom_union_cardinality(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64((int64) rint(BloomUnionCardinality(PG_GETARG_BLOOM_P(0),
-													   PG_GETARG_BLOOM_P(1))));
-}
-
-/*
  * Keys in both filters, by inclusion and exclusion; each estimate has its own
  * error, so that the difference is kept where it can be.
  */
@@ -842,16 +798,13 @@ bloom_is_empty(PG_FUNCTION_ARGS)
 
 /*
  * bloom_is_full
- *		Does the filter hold more keys than its capacity, by the estimate?
+ *		Does the filter hold more keys than it is sized for?  As the WARNING.
  */
 PG_FUNCTION_INFO_V1(bloom_is_full);
 Datum
 bloom_is_full(PG_FUNCTION_ARGS)
 {
-	const Bloom *filter = BloomFetchHeader(PG_GETARG_DATUM(0));
-
-	PG_RETURN_BOOL(BloomHasShape(filter) &&
-				   BloomCardinality(filter) > (double) filter->capacity);
+	PG_RETURN_BOOL(BloomIsOverfull(BloomFetchHeader(PG_GETARG_DATUM(0))));
 }
 
 /*

@@ -72,10 +72,10 @@ BEGIN
 		UPDATE maintained_filter.customer_filter AS f
 		SET filter = f.filter + (SELECT counting_bloom_agg(a.customer, f.capacity, f.fp_prob) FROM added AS a);
 	END IF;
-	-- all of this was added before; if not, the difference is an error
+	-- all of this was added before
 	IF TG_OP IN ('DELETE', 'UPDATE') THEN
 		UPDATE maintained_filter.customer_filter AS f
-		SET filter = f.filter - (SELECT counting_bloom_agg(r.customer, f.capacity, f.fp_prob) FROM removed AS r);
+		SET filter = counting_bloom_remove_all(f.filter, (SELECT array_agg(r.customer) FROM removed AS r));
 	END IF;
 	RETURN NULL;
 END

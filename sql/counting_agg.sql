@@ -41,11 +41,10 @@ SELECT (counting_bloom_info(counting_bloom_sum_agg(NULL::counting_bloom))).repre
 SELECT counting_bloom_count(counting_bloom_agg(i, 100, 0.01), 7) AS thrice, counting_bloom_count(counting_bloom_agg(DISTINCT i, 100, 0.01), 7) AS once,
 	   counting_bloom_count(counting_bloom_agg(i, 100, 0.01) FILTER (WHERE i <> 7), 7) AS never FROM keys;
 -- what no rows make adds to all, and takes nothing
-SELECT none + f = f AS left_none, f + none = f AS right_none, f - none = f AS less_none, (none + none)::text = none::text AS both,
+SELECT none + f = f AS left_none, f + none = f AS right_none, (none + none)::text = none::text AS both,
 	   none @> 1 AS contains, counting_bloom_remove(none, 1)::text = none::text AS removed, (none::bloom)::text = (SELECT bloom_agg(i)::text FROM generate_series(1, 0) AS i) AS cast
 FROM (SELECT counting_bloom_agg(i, 1000, 0.01) FILTER (WHERE i < 0) AS f, counting_bloom_sum_agg(NULL::counting_bloom) AS none FROM keys) AS s;
 SELECT counting_bloom_add(counting_bloom_sum_agg(NULL::counting_bloom), 1);
-SELECT counting_bloom_sum_agg(NULL::counting_bloom) @> 1, none - f FROM (SELECT counting_bloom_sum_agg(NULL::counting_bloom) AS none, counting_bloom_add(counting_bloom_empty(10), 1) AS f) AS s GROUP BY none, f;
 
 -- Running windows: a state that was published goes on.
 SELECT count(*), bool_and(counting_bloom_count(f, 1) = least((n + 2) / 3, 15)) AS counts, bool_and(f::bloom = g) AS casts
@@ -110,7 +109,7 @@ ALTER TABLE hostile_compressed ALTER f SET STORAGE extended;
 INSERT INTO hostile_compressed SELECT name || ', compressed', f FROM hostile;
 INSERT INTO hostile SELECT * FROM hostile_compressed;
 SELECT name, bytes::counting_bloom = f AS by_bytes, f @> 1 AND 1 <@ f AS contains, counting_bloom_count(f, 1) AS count, counting_bloom_remove(f, 1) @> 1 AS removed,
-	   counting_bloom_count(counting_bloom_add(f, 1), 1) AS added, (f + f) - f = f AS sums, f::bloom @> 1 AS cast, (counting_bloom_info(f)).keys,
+	   counting_bloom_count(counting_bloom_add(f, 1), 1) AS added, counting_bloom_count(f + f, 1) = 2 * counting_bloom_count(f, 1) AS sums, f::bloom @> 1 AS cast, (counting_bloom_info(f)).keys,
 	   _counting_bloom_hash(f) = _counting_bloom_hash(f::bytea::counting_bloom) AS hash
 FROM (SELECT name, f::text::counting_bloom AS f, f::bytea AS bytes FROM hostile) AS s ORDER BY name COLLATE "C";
 SELECT name, counting_bloom_count(pg_temp.sum_of_values(f::text::counting_bloom), 1) AS sum, counting_bloom_count(pg_temp.combined(f)::text::counting_bloom, 1) AS combined, counting_bloom_count(counting_bloom_sum_agg(f), 1) AS sum_agg

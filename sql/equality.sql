@@ -65,7 +65,7 @@ FROM unnest('{1,18,19,20,21,100}'::int[]) AS n,
 			  coalesce(bloom_agg(i, 120, 0.01) FILTER (WHERE i % 3 <> 0), bloom_empty(120)) AS others
 			  FROM unnest(keys) AS i) AS w,
 	 LATERAL (VALUES ('aggregate', whole),
-			  ('into a filter', (SELECT bloom_agg(i, bloom_empty(120, key_type => 'int')) FROM unnest(keys) AS i)),
+			  ('into a filter', (SELECT bloom_add_all(bloom_empty(120, key_type => 'int'), array_agg(i)) FROM unnest(keys) AS i)),
 			  ('any', (SELECT bloom_agg(i, 120, 0.01) FROM (SELECT unnest(keys)::int8 AS i) AS s)),
 			  ('add all', bloom_add_all(bloom_empty(120, key_type => 'int'), keys)),
 			  ('add all twice', bloom_add_all(bloom_add_all(bloom_empty(120, key_type => 'int'), keys[n / 2 + 1:]), keys)),

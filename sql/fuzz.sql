@@ -65,7 +65,7 @@ BEGIN
 		PERFORM filter @> 1, bloom_contains_any(filter, '{1,2,3}'::int[]);
 		IF NOT bloom_add(filter, 7) @> 7 OR NOT bloom_superset(bloom_add(filter, 7), filter) THEN
 			RETURN 'add';
-		ELSIF NOT bloom_superset((SELECT bloom_agg(i, filter) FROM generate_series(1, 30) AS i), filter) THEN
+		ELSIF NOT bloom_superset((SELECT bloom_add_all(filter, array_agg(i)) FROM generate_series(1, 30) AS i), filter) THEN
 			RETURN 'agg';
 		END IF;
 	END IF;
@@ -80,7 +80,7 @@ BEGIN
 		WHEN (filter | filter) <> filter THEN 'union'
 		WHEN (filter & filter) <> filter THEN 'intersection'
 		WHEN NOT (info.fill BETWEEN 0 AND 1 AND info.fp_prob_now BETWEEN 0 AND 1) THEN 'rates'
-		WHEN info.keys < 0 OR bloom_cardinality(filter) <> info.keys OR info.keys <> bloom_union_cardinality(filter, filter) THEN 'keys'
+		WHEN info.keys < 0 OR bloom_cardinality(filter) <> info.keys OR info.keys <> bloom_cardinality(filter | filter) THEN 'keys'
 		WHEN bloom_is_empty(filter) <> (info.fill = 0) THEN 'empty'
 		WHEN bloom_jaccard(filter, filter) <> 1 THEN 'jaccard' END;
 END
@@ -106,7 +106,6 @@ BEGIN
 		WHEN filter::text::counting_bloom <> filter THEN 'text'
 		WHEN _counting_bloom_hash(filter) <> _counting_bloom_hash(filter::text::counting_bloom) THEN 'hash'
 		WHEN counting_bloom_cardinality(filter) <> info.keys THEN 'keys'
-		WHEN (counting_bloom_info(sum)).counters_full = 0 AND sum - filter <> filter THEN 'difference'
 		ELSE pg_temp.inconsistency(filter::bloom) END;
 END
 $$;
@@ -143,7 +142,7 @@ SELECT 'bloom', i, (ARRAY[
 	(SELECT bloom_agg(i, 20, 0.001) FROM generate_series(1, 20) AS i),
 	bloom_add(bloom_empty_shaped(64, 64, -1), 1),
 	(SELECT bloom_agg(i::text) FROM generate_series(1, 100) AS i),
-	(SELECT bloom_agg(i, bloom_empty_shaped(192, 3)) FROM generate_series(1, 2) AS i),
+	(SELECT bloom_add_all(bloom_empty_shaped(192, 3), array_agg(i)) FROM generate_series(1, 2) AS i),
 	bloom_add(bloom_empty(30), (1, 'a'))])[1 + i]::bytea
 FROM generate_series(0, 7) AS i;
 INSERT INTO originals

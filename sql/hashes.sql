@@ -33,8 +33,8 @@ SELECT bloom_positions(f, 1), bloom_contains_hash(f, bloom_hash(1)) FROM (SELECT
 
 -- Keys by their hashes are the keys: the same filter, in both forms, from every seed.
 SELECT capacity, seed, form,
-	   f = bloom_agg(i, bloom_empty(capacity, 0.01, seed)) AS same,
-	   f::bytea = bloom_agg(i, bloom_empty(capacity, 0.01, seed))::bytea AS same_bytes,
+	   f = bloom_add_all(bloom_empty(capacity, 0.01, seed), array_agg(i)) AS same,
+	   f::bytea = bloom_add_all(bloom_empty(capacity, 0.01, seed), array_agg(i))::bytea AS same_bytes,
 	   bool_and(bloom_contains_hash(f, bloom_hash(i, seed))) AS contained,
 	   count(*) FILTER (WHERE bloom_contains_hash(f, bloom_hash(-i, seed)) <> (f @> -i)) AS other_answers
 FROM (VALUES (10, 0), (1000, 0), (1000, -7), (100000, 42)) AS v (capacity, seed),

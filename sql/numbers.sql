@@ -23,7 +23,7 @@ SELECT a_type, b_type, a, b,
 	   pg_temp.attempt(format('bloom_add(bloom_empty(10), %L::%s) @> %L::%s', a, a_type, b, b_type)) AS by_filter,
 	   pg_temp.attempt(format('bloom_contains_any(bloom_add(bloom_empty(10), %L::%s), ARRAY[%L::%s])', a, a_type, b, b_type)) AS in_array,
 	   pg_temp.attempt(format('bloom_add(bloom_add(bloom_empty(10), %L::%s), %L::%s) @> %3$L::%4$s', a, a_type, b, b_type)) AS added,
-	   pg_temp.attempt(format('(SELECT bloom_agg(b, bloom_add(bloom_empty(10), %L::%s)) = bloom_add(bloom_add(bloom_empty(10), %1$L::%2$s), %3$L::%4$s) FROM (SELECT %3$L::%4$s AS b) AS s)', a, a_type, b, b_type)) AS aggregated
+	   pg_temp.attempt(format('(SELECT bloom_add_all(bloom_add(bloom_empty(10), %L::%s), array_agg(b)) = bloom_add(bloom_add(bloom_empty(10), %1$L::%2$s), %3$L::%4$s) FROM (SELECT %3$L::%4$s AS b) AS s)', a, a_type, b, b_type)) AS aggregated
 FROM unnest('{int2,int4,int8,numeric,float4,float8}'::text[]) AS a_type,
 	 unnest('{int2,int4,int8,numeric,float4,float8}'::text[]) AS b_type,
 	 unnest('{0,-0.0,7,7.00,7.5,-7,10000,100000000,-120000000,30000,0.1,16777217,

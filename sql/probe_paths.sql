@@ -59,8 +59,8 @@ SELECT (SELECT hits FROM one_off(30000, ARRAY(SELECT generate_series(1, 30000, 1
 -- bits, of one hash to many, in the first chunk and in the last,
 -- and of keys of another type
 INSERT INTO filters
-SELECT 100000 + hashes, bloom_agg(i, bloom_empty_shaped(1600000, hashes)) FROM unnest('{1, 2, 7, 64}'::int[]) AS hashes, generate_series(1, 26000) AS i GROUP BY hashes;
-INSERT INTO filters SELECT 200000, bloom_agg(i / 10.0, bloom_empty_shaped(1600000, 9)) FROM generate_series(1, 26000) AS i;
+SELECT 100000 + hashes, bloom_add_all(bloom_empty_shaped(1600000, hashes), array_agg(i)) FROM unnest('{1, 2, 7, 64}'::int[]) AS hashes, generate_series(1, 26000) AS i GROUP BY hashes;
+INSERT INTO filters SELECT 200000, bloom_add_all(bloom_empty_shaped(1600000, 9), array_agg(i / 10.0)) FROM generate_series(1, 26000) AS i;
 SELECT n, (bloom_info(f)).representation, pg_column_size(f) FROM filters WHERE n >= 100000 ORDER BY n;
 SELECT n, (SELECT hits FROM one_off(n, ARRAY(SELECT generate_series(1, 26000, 100)))) AS of_260,
 	   (SELECT count(*) FROM generate_series(1, 26000) AS i WHERE f @> i) AS of_26000

@@ -8,7 +8,7 @@ SELECT n, (bloom_info(f)).representation, (bloom_info(f)).bytes,
 	   f = g AND g = h AS equal, f::text = g::text AND g::text = h::text AS print_alike,
 	   _bloom_hash(f) = _bloom_hash(g) AND _bloom_hash(g) = _bloom_hash(h) AS hash_alike
 FROM generate_series(0, 18) AS n,
-	 LATERAL (SELECT bloom_agg(i, bloom_empty_shaped(1024, 5)) AS f FROM generate_series(1, n) AS i) AS aggregated,
+	 LATERAL (SELECT bloom_add_all(bloom_empty_shaped(1024, 5), array_agg(i)) AS f FROM generate_series(1, n) AS i) AS aggregated,
 	 LATERAL (SELECT bloom_add_all(bloom_empty_shaped(1024, 5), ARRAY(SELECT generate_series(1, n))) AS g) AS by_array,
 	 LATERAL (SELECT bloom_union_agg(bloom_add(bloom_empty_shaped(1024, 5), i)) AS h FROM generate_series(1, n) AS i) AS merged
 WHERE n > 0;
@@ -31,7 +31,7 @@ FROM unnest('{64,128}'::int[]) AS bits;
 CREATE TEMPORARY TABLE both_forms AS
 SELECT f AS keys,
 	   (SELECT bloom_intersect_agg(u)
-		FROM (SELECT bloom_agg(i, f) AS u
+		FROM (SELECT bloom_add_all(f, array_agg(i)) AS u
 			  FROM generate_series(1, 40) AS part, generate_series(part * 1000, part * 1000 + 20) AS i
 			  GROUP BY part) AS unions) AS bits
 FROM bloom_add_all(bloom_empty_shaped(1024, 3), '{1,2}'::int[]) AS f;
@@ -44,13 +44,13 @@ SELECT bits @> 1 AND bits @> 2 AS no_false_negatives, bloom_contains_any(bits, '
 	   bloom_cardinality(bits) AS keys, bloom_jaccard(keys, bits) > 0.99 AS similar,
 	   (keys | bits) = bits AS union, (keys & bits) = keys AS intersection,
 	   bloom_superset(bloom_add(bits, 3), bloom_add(keys, 3)) AS added,
-	   (SELECT bloom_agg(i, bits) FROM generate_series(1, 30) AS i) = (SELECT bloom_agg(i, keys) FROM generate_series(1, 30) AS i) AS aggregated
+	   (SELECT bloom_union_agg(f) = bloom_add_all(keys, ARRAY(SELECT generate_series(1, 30))) FROM (SELECT bits UNION ALL SELECT bloom_add(keys, i) FROM generate_series(1, 30) AS i) AS u (f)) AS aggregated
 FROM both_forms;
 -- containment, where the forms differ
 SELECT bloom_superset(keys, other) AS keys_have_other, bloom_superset(bits, other) AS bits_have_other,
 	   bloom_superset(other, keys) AS other_has_keys, bloom_superset(other, bits) AS other_has_bits
 FROM both_forms, (VALUES (bloom_add(bloom_empty_shaped(1024, 3), 1)), (bloom_add_all(bloom_empty_shaped(1024, 3), '{1,2,3}'::int[])), (bloom_empty_shaped(1024, 3)),
-				  ((SELECT bloom_agg(i, bloom_empty_shaped(1024, 3)) FROM generate_series(1, 100) AS i))) AS o (other);
+				  ((SELECT bloom_add_all(bloom_empty_shaped(1024, 3), array_agg(i)) FROM generate_series(1, 100) AS i))) AS o (other);
 
 -- A filter that holds little is small, however large its capacity.
 SELECT capacity, (bloom_info(f)).bytes, f @> 10 AS found
@@ -84,16 +84,16 @@ SELECT n, (bloom_info(f)).bits, (bloom_info(fitted)).bits AS fitted_bits, (bloom
 	   (SELECT count(*) FILTER (WHERE fitted @> i) FROM generate_series(-20000, -1) AS i) <= 20000 * 0.01 + 4 * sqrt(20000 * 0.01) AS few_false_positives
 FROM unnest('{4000,12000,16000,31000,64000}'::int[]) AS n,
 	 LATERAL (SELECT f, bloom_fit(f, 0.01) AS fitted
-			  FROM (SELECT bloom_agg(i, bloom_empty_shaped(64 * 64 * 180, 7)) AS f FROM generate_series(1, n) AS i) AS s
+			  FROM (SELECT bloom_add_all(bloom_empty_shaped(64 * 64 * 180, 7), array_agg(i)) AS f FROM generate_series(1, n) AS i) AS s
 			  OFFSET 0) AS s;
 -- the rate that a fold has decides, not the one that was expected
 SELECT count(*) AS filters, count(*) FILTER (WHERE i.bits < 64 * 360) AS folded, count(*) FILTER (WHERE i.fp_prob_now > 0.01) AS above
 FROM generate_series(360, 1155, 5) AS n,
-	 LATERAL (SELECT bloom_agg(k, bloom_empty_shaped(64 * 360, 7)) AS f FROM generate_series(1, n) AS k OFFSET 0) AS s,
+	 LATERAL (SELECT bloom_add_all(bloom_empty_shaped(64 * 360, 7), array_agg(k)) AS f FROM generate_series(1, n) AS k OFFSET 0) AS s,
 	 bloom_info(bloom_fit(f, 0.01)) AS i;
 -- a filter folded has the bits of its keys in the smaller shape
 SELECT (bloom_info(bloom_fit(f, 0.01))).bits, substring(bloom_fit(f, 0.01)::bytea FROM 45) = substring(g::bytea FROM 45) AS same_as_built_small
-FROM (SELECT bloom_agg(i, bloom_empty_shaped(64 * 1024, 7)) AS f, bloom_agg(i, bloom_empty_shaped(64 * 256, 7)) AS g FROM generate_series(1, 1500) AS i) AS s;
+FROM (SELECT bloom_add_all(bloom_empty_shaped(64 * 1024, 7), array_agg(i)) AS f, bloom_add_all(bloom_empty_shaped(64 * 256, 7), array_agg(i)) AS g FROM generate_series(1, 1500) AS i) AS s;
 -- unchanged when nothing can be gained
 SELECT bloom_fit(f, 0.01) = f AS full, bloom_fit(f, 1e-9) = f AS too_high_a_wish, bloom_fit(e, 0.01) @> 1 AS empty,
 	   (bloom_info(bloom_fit(e, 0.01))).bits AS bits_of_empty, bloom_is_empty(bloom_fit(s, 0.01)) AS shapeless
@@ -104,5 +104,5 @@ SELECT f::text::bloom = f AS comes_back, (bloom_info(f)).capacity BETWEEN 1 AND 
 FROM (SELECT bloom_fit(bloom_agg(i, 100, 0.01), 0.9999999999999999) AS f FROM generate_series(1, 100) AS i) AS s;
 -- seeds stay
 SELECT (bloom_info(bloom_fit(bloom_add(bloom_empty(1000, 0.01, -9), 1), 0.01))).seed AS keys,
-	   (bloom_info(bloom_fit(bloom_agg(i, bloom_empty(10000, 0.01, -9)), 0.5))).seed AS bits
+	   (bloom_info(bloom_fit(bloom_add_all(bloom_empty(10000, 0.01, -9), array_agg(i)), 0.5))).seed AS bits
 FROM generate_series(1, 2000) AS i;

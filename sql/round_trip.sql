@@ -81,7 +81,7 @@ FROM (SELECT DISTINCT function, proname, is_record,
 WHERE arguments IS NOT NULL;
 RESET client_min_messages;
 
-SELECT count(DISTINCT function) > 40 AS functions, count(*) > 1000 AS calls, count(*) FILTER (WHERE result = 'same') > 300 AS results FROM call;
+SELECT count(DISTINCT function) > 35 AS functions, count(*) > 1000 AS calls, count(*) FILTER (WHERE result = 'same') > 300 AS results FROM call;
 SELECT function, arguments, result FROM call WHERE result = 'differs' OR result LIKE 'XX%' ORDER BY 1, 2;
 -- each function has returned something
 SELECT function AS never_returned

@@ -149,11 +149,11 @@ END
 $$;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE own_filters AS
-SELECT id, bloom_add(bloom_empty(100), id) AS small, bloom_agg(i, bloom_empty_shaped(80000, 1)) AS large
+SELECT id, bloom_add(bloom_empty(100), id) AS small, bloom_add_all(bloom_empty_shaped(80000, 1), array_agg(i)) AS large
 FROM generate_series(1, 100) AS id, generate_series(1, 2000) AS i GROUP BY id;
 ANALYZE own_filters;
 CREATE FUNCTION pg_temp.filter_of(bits bigint) RETURNS bloom LANGUAGE sql IMMUTABLE AS
-$$ SELECT bloom_agg(i, bloom_empty_shaped(bits, 1)) FROM generate_series(1, bits / 64 + 1) AS i $$;
+$$ SELECT bloom_add_all(bloom_empty_shaped(bits, 1), array_agg(i)) FROM generate_series(1, bits / 64 + 1) AS i $$;
 SELECT tables, test, pg_temp.cost(tables, test)
 FROM (VALUES
 	('numbers', 'distinct_key = 5'),

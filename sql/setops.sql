@@ -73,9 +73,9 @@ FROM (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS shapeless;
 SELECT n, (bloom_info(a)).representation AS a, (bloom_info(b)).representation AS b,
 	   (bloom_info(a | b)).representation AS both, (a | b) = u AS exact
 FROM generate_series(6, 10) AS n,
-	 LATERAL (SELECT bloom_agg(i, bloom_empty_shaped(1024, 5)) AS a FROM generate_series(1, n) AS i) AS a,
-	 LATERAL (SELECT bloom_agg(i, bloom_empty_shaped(1024, 5)) AS b FROM generate_series(n + 1, 2 * n) AS i) AS b,
-	 LATERAL (SELECT bloom_agg(i, bloom_empty_shaped(1024, 5)) AS u FROM generate_series(1, 2 * n) AS i) AS u;
+	 LATERAL (SELECT bloom_add_all(bloom_empty_shaped(1024, 5), array_agg(i)) AS a FROM generate_series(1, n) AS i) AS a,
+	 LATERAL (SELECT bloom_add_all(bloom_empty_shaped(1024, 5), array_agg(i)) AS b FROM generate_series(n + 1, 2 * n) AS i) AS b,
+	 LATERAL (SELECT bloom_add_all(bloom_empty_shaped(1024, 5), array_agg(i)) AS u FROM generate_series(1, 2 * n) AS i) AS u;
 
 -- The larger capacity is kept, whatever the order: 63 and 64 keys have the
 -- same shape.

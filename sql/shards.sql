@@ -40,7 +40,7 @@ FROM (SELECT count(*) AS n FROM generate_series(1, 1000000) AS i GROUP BY bloom_
 -- It has nothing to do with the positions in a filter: the keys of one shard
 -- fill their filter as any keys do, and its rate is what was asked.
 SELECT abs((f).keys - n) < 1000 AS estimate, (f).fill BETWEEN 0.49 AND 0.51 AS half_full
-FROM (SELECT count(*) AS n, bloom_info(bloom_agg(i, bloom_empty_shaped(7 * 144270, 7))) AS f
+FROM (SELECT count(*) AS n, bloom_info(bloom_add_all(bloom_empty_shaped(7 * 144270, 7), array_agg(i))) AS f
 	  FROM generate_series(1, 1000000) AS i WHERE bloom_shard(i, 10) = 3) AS s;
 
 -- No shard is sized too small by chance, and none much too large.

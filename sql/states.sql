@@ -77,18 +77,31 @@ GROUP BY proname, form, n
 HAVING count(DISTINCT split_part(result, ',', 1)) > 1
 ORDER BY proname, n;
 
--- Keys into filters of every form, over windows too.  Most filters hold all of
+-- Aggregates that share one state, in either order: the final function of the one
+-- leaves to the other what it has alone.  A state is an error when it is used.
+CREATE AGGREGATE pg_temp.raw(int) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom, COMBINEFUNC = _bloom_agg_collect_combine);
+CREATE AGGREGATE pg_temp.raw(int, float8, float8) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom);
+CREATE AGGREGATE pg_temp.valued(int) (SFUNC = _bloom_agg_trans_int4, STYPE = bloom, FINALFUNC = _bloom_agg_final);
+SELECT n, first.f = alone.f AS own, f2 = alone.f AS own_after, first.v = alone.v AS valued, v2 = alone.v AS valued_first, r::text::bloom = alone.v AS raw, r2::text::bloom = alone.v AS raw_first,
+	   first.g = alone.g AND g2 = alone.g AS fixed, gr::text::bloom = alone.g AND gr2::text::bloom = alone.g AS fixed_raw
+FROM (VALUES (1), (7), (100), (5000), (200000)) AS v (n),
+	 LATERAL (SELECT bloom_agg(i) AS f, pg_temp.raw(i) AS r, pg_temp.valued(i) AS v, bloom_agg(i, 1000000, 0.01) AS g, pg_temp.raw(i, 1000000, 0.01) AS gr FROM generate_series(1, n) AS i) AS first,
+	 LATERAL (SELECT pg_temp.valued(i) AS v2, pg_temp.raw(i) AS r2, bloom_agg(i) AS f2, pg_temp.raw(i, 1000000, 0.01) AS gr2, bloom_agg(i, 1000000, 0.01) AS g2 FROM generate_series(1, n) AS i) AS second,
+	 LATERAL (SELECT (SELECT bloom_agg(i) FROM generate_series(1, n) AS i) AS f, (SELECT pg_temp.valued(i) FROM generate_series(1, n) AS i) AS v,
+					 (SELECT bloom_agg(i, 1000000, 0.01) FROM generate_series(1, n) AS i) AS g) AS alone
+ORDER BY n;
+-- fail: a state is no value, beside one either
+SELECT bloom_summary(bloom_agg(i)), bloom_summary(pg_temp.raw(i)) FROM generate_series(1, 10) AS i;
+SELECT bloom_summary(pg_temp.raw(i)), bloom_summary(bloom_agg(i)) FROM generate_series(1, 10) AS i;
+
+-- Keys into filters of every form.  Most filters hold all of
 -- them already.
 SELECT name, count(*) FILTER (WHERE f @> i) AS held,
-	   bloom_cardinality(bloom_agg(i, f)) = greatest(bloom_cardinality(f), 20) AS added
+	   bloom_cardinality(bloom_add_all(f, array_agg(i))) = greatest(bloom_cardinality(f), 20) AS added
 FROM forms, generate_series(1, 20) AS i WHERE n > 1
 GROUP BY n, name, f ORDER BY n;
-SELECT name, bool_and(w @> i) AS found, count(*)
-FROM (SELECT n, name, i, bloom_agg(i, f) OVER (PARTITION BY n ORDER BY i) AS w
-	  FROM forms, generate_series(1, 20) AS i WHERE n > 1) AS s
-GROUP BY n, name ORDER BY n;
 -- fail: no shape
-SELECT bloom_agg(i, f) FROM forms, generate_series(1, 3) AS i WHERE n = 1;
+SELECT bloom_add_all(f, '{1,2,3}'::int[]) FROM forms WHERE n = 1;
 
 -- States that were kept by an aggregate without a final function, and stored:
 -- they are values by their text and bytes, and states for other aggregates.
@@ -107,8 +120,8 @@ SELECT bloom_cardinality(bloom_union_agg(s.own)) AS own, bloom_cardinality(bloom
 FROM states AS s JOIN finished AS f USING (n);
 SELECT n, bloom_cardinality(w) AS keys, w @> n AS found
 FROM (SELECT n, bloom_union_agg(own) OVER (ORDER BY n) AS w FROM states) AS s ORDER BY n;
-SELECT n, bloom_agg(i, fixed) @> 77 AS into_fixed, bloom_missing(own, '{1,-1}'::int[]) AS missing
-FROM finished, generate_series(70, 80) AS i GROUP BY n, own ORDER BY n;
+SELECT n, bloom_add_all(fixed, array_agg(i)) @> 77 AS into_fixed, bloom_missing(own, '{1,-1}'::int[]) AS missing
+FROM finished, generate_series(70, 80) AS i GROUP BY n, own, fixed ORDER BY n;
 -- whatever else is done with them is refused, however they are stored; but their
 -- bytes can be compared
 ALTER TABLE states ADD COLUMN packed bloom, ADD COLUMN compressed bloom;
@@ -117,7 +130,7 @@ UPDATE states SET packed = own, compressed = fixed;
 SELECT call, array_agg(DISTINCT pg_temp.try(format('SELECT %s FROM states WHERE n = %s', replace(call, 'f', f), n))) AS results, count(*)
 FROM states, (VALUES ('own'), ('fixed'), ('packed'), ('compressed')) AS c (f),
 	 (VALUES ('f @> 1'), ('bloom_contains_any(f, ''{1}''::int[])'), ('bloom_add(f, 1)'), ('bloom_cardinality(f)'), ('bloom_is_empty(f)'),
-			 ('f = f'), ('bloom_union(f, f)'), ('bloom_agg(1, f)'), ('bloom_intersect_agg(f)')) AS v (call)
+			 ('f = f'), ('bloom_union(f, f)'), ('bloom_add_all(f, ''{1}''::int[])'), ('bloom_intersect_agg(f)')) AS v (call)
 GROUP BY call ORDER BY call COLLATE "C";
 
 -- Partial states of every size into states of every size: hashes that wait in
@@ -166,7 +179,6 @@ $$
 $$;
 CREATE TEMPORARY TABLE crafted AS SELECT pg_temp.crafted(300000) AS f;
 SELECT bloom_cardinality(f) AS keys, bloom_cardinality(bloom_add_all(f, '{1,2}'::bigint[])) AS added FROM crafted;
-SELECT bloom_cardinality(bloom_agg(i, f)) AS with_keys FROM crafted, generate_series(10, 19) AS i;
 SELECT bloom_cardinality(bloom_union_agg(f)) AS united FROM (SELECT f FROM crafted UNION ALL SELECT bloom_add(bloom_empty(400000000), 2) UNION ALL SELECT f FROM crafted) AS s;
 
 -- A state has no byte that is not its own: two of the same keys, made in

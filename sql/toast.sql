@@ -25,7 +25,7 @@ CREATE TABLE stored (storage text, e bloom, x bloom, m bloom);
 ALTER TABLE stored ALTER e SET STORAGE extended, ALTER m SET STORAGE main;
 -- 80 kB with few bits set, which compress well
 INSERT INTO stored SELECT 'sparse', f, f, f
-FROM (SELECT bloom_agg(i, bloom_empty_shaped(640000, 3)) & bloom_agg(CASE WHEN i < 100 THEN i ELSE -i END, bloom_empty_shaped(640000, 3)) AS f
+FROM (SELECT bloom_add_all(bloom_empty_shaped(640000, 3), array_agg(i)) & bloom_add_all(bloom_empty_shaped(640000, 3), array_agg(CASE WHEN i < 100 THEN i ELSE -i END)) AS f
 	  FROM generate_series(1, 10000) AS i) AS s;
 INSERT INTO stored SELECT 'dense', f, f, f
 FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 5000) AS i) AS s;
@@ -48,13 +48,31 @@ FROM (SELECT bloom_agg(v, 10000, 0.01) AS f, bloom_agg(c, 10000, 0.01) AS g FROM
 	 (SELECT *, row_number() OVER () AS i FROM long_keys) AS l;
 SELECT bloom_add_all(bloom_empty(10000), array_agg(v)) = bloom_agg(k, 10000, 0.01) AS by_array FROM long_keys;
 
+-- An array that is stored out of line is read once, whatever is done with it.
+CREATE TABLE arrays (a bigint[]);
+ALTER TABLE arrays ALTER a SET STORAGE external;
+INSERT INTO arrays SELECT array_agg(i) FROM generate_series(1, 100000) AS i;
+CREATE FUNCTION pg_temp.blocks(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE query;				-- what it reads of the catalog, it has then
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+	RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::bigint + (plan #>> '{0,Plan,Shared Read Blocks}')::bigint;
+END
+$$;
+SELECT call, pg_temp.blocks(format('SELECT %s FROM arrays', call)) < 1.2 * pg_temp.blocks('SELECT cardinality(a) FROM arrays') AS once
+FROM unnest(ARRAY['bloom_add_all(bloom_empty(1e6, key_type => ''int''), a)', 'bloom_contains_all(bloom_empty(10), a)', 'bloom_contains_any(bloom_empty(10), a)', 'bloom_missing(bloom_empty(10), a)',
+				  'bloom_add_hashes(bloom_empty(1e6), a, ''int'')', 'counting_bloom_add_all(counting_bloom_empty(1e6), a)', 'counting_bloom_remove_all(counting_bloom_empty(10), a)']) AS call;
+DROP TABLE arrays;
+
 -- No function changes a stored value, not even in a transaction that is read
 -- only and rolled back.
 CREATE TEMPORARY TABLE before AS SELECT id, md5(f::bytea) FROM toasted;
 BEGIN TRANSACTION READ ONLY;
 SELECT id, bloom_add(f, -1) @> -1 AS added, bloom_add_all(f, '{-2,-3}'::int[]) @> -2 AS added_all,
 	   (f | bloom_empty(1000000)) = f AS union, (f & bloom_empty(1000000)) = bloom_empty(1000000) AS intersection,
-	   (SELECT bloom_agg(i, t.f) FROM generate_series(-9, -1) AS i) @> -5 AS aggregated,
+	   (SELECT bloom_add_all(t.f, array_agg(i)) FROM generate_series(-9, -1) AS i) @> -5 AS added_agg,
 	   (SELECT bloom_union_agg(u) FROM unnest(ARRAY[t.f, bloom_add(t.f, -7)]) AS u) @> -7 AS union_agg,
 	   bloom_fit(f, 0.01) @> 1 AS fitted
 FROM toasted AS t WHERE id <= 3 ORDER BY id;
@@ -72,7 +90,7 @@ DECLARE
 	b bloom := a;
 BEGIN
 	b := bloom_add(b, 2);
-	PERFORM bloom_agg(i, a) FROM generate_series(1, 100) AS i;
+	PERFORM bloom_add_all(a, array_agg(i)), bloom_union_agg(bloom_add(a, i)) FROM generate_series(1, 100) AS i;
 	ASSERT NOT a @> 2 AND b @> 2 AND bloom_cardinality(a) = 1;
 END
 $$;

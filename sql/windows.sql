@@ -18,11 +18,9 @@ FROM (SELECT i, count(*) OVER w AS n, bloom_agg(i) OVER w AS own,
 -- each result flushes the batch in place.  All forms.
 SELECT count(*) AS rows, bool_and((bloom_info(own)).capacity = i) AS own,
 	   bool_and(bloom_cardinality(fixed) = i AND fixed @> i) AS fixed,
-	   bool_and(bloom_cardinality(into_filter) = i AND into_filter @> i) AS into_filter,
 	   bool_and((bloom_info(internal)).capacity = i) AS internal,
 	   bool_and(bloom_cardinality(internal_fixed) = i) AS internal_fixed
 FROM (SELECT i, bloom_agg(i) OVER w AS own, bloom_agg(i, 1000000, 0.01) OVER w AS fixed,
-			 bloom_agg(i, bloom_empty(1000000)) OVER w AS into_filter,
 			 bloom_agg(i::float4) OVER w AS internal, bloom_agg(i::float4, 1000000, 0.01) OVER w AS internal_fixed
 	  FROM generate_series(1, 5000) AS i
 	  WINDOW w AS (ORDER BY i)) AS s;
@@ -40,12 +38,10 @@ FROM (SELECT i, count(*) OVER w AS n, bloom_agg(i, 100000, 0.01) OVER w AS f
 CREATE FUNCTION pg_temp.running(first int, step int, steps int, capacity bigint)
 RETURNS TABLE (n int, representation text, keys_lost bigint, as_at_once boolean) LANGUAGE sql AS
 $$
-	WITH start AS MATERIALIZED (
-		SELECT bloom_agg(i, capacity, 0.01) AS filter FROM generate_series(1, first) AS i
-	), results AS MATERIALIZED (
-		SELECT DISTINCT ON (part) max(i) OVER w AS n, bloom_agg(i, filter) OVER w AS filter
-		FROM (SELECT i, (i - first - 1) / step AS part, filter
-			  FROM start, generate_series(first + 1, first + step * steps) AS i) AS s
+	WITH results AS MATERIALIZED (
+		SELECT DISTINCT ON (part) max(i) OVER w AS n, bloom_agg(i, capacity, 0.01) OVER w AS filter
+		FROM (SELECT i, greatest(i - first - 1, 0) / step AS part
+			  FROM generate_series(1, first + step * steps) AS i) AS s
 		WINDOW w AS (ORDER BY part)
 		ORDER BY part
 	)

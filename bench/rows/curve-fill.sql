@@ -8,7 +8,7 @@ CREATE TABLE curve_fills AS
 SELECT x, fill, keys / (10000 * x) - 1 AS error
 FROM unnest('{0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3}'::float8[]) AS x,
 	 generate_series(1, :rows / 100000) AS seed,
-	 LATERAL (SELECT bloom_agg(i, bloom_empty(10000, 0.01, seed)) AS filter
+	 LATERAL (SELECT bloom_add_all(bloom_empty(10000, 0.01, seed), array_agg(i)) AS filter
 			  FROM generate_series(1, (10000 * x)::int) AS i) AS f,
 	 bloom_info(filter);
 -- points: fill

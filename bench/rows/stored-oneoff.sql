@@ -7,7 +7,7 @@
 DROP TABLE IF EXISTS seen;
 CREATE TABLE seen (id int PRIMARY KEY, day char(10), filter bloom);
 INSERT INTO seen
-SELECT mb, '2026-11-20', bloom_agg(hashint8extended(i, :seed), bloom_empty_shaped(8 * 1048576 * mb, 7))
+SELECT mb, '2026-11-20', bloom_add_all(bloom_empty_shaped(8 * 1048576 * mb, 7), array_agg(hashint8extended(i, :seed)))
 FROM unnest(ARRAY[1, :mb]::bigint[]) AS mb, generate_series(1, least(838860 * mb, 8388600)) AS i
 GROUP BY mb;
 VACUUM ANALYZE seen;

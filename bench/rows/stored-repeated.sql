@@ -10,7 +10,7 @@ SELECT DATE '2026-11-20' AS day, hashint8extended(i, :seed) AS k
 FROM generate_series(1::bigint, 1000000) AS i;
 CREATE TABLE seen (day date PRIMARY KEY, filter bloom);
 INSERT INTO seen
-SELECT '2026-11-20', bloom_agg(hashint8extended(i, :seed), bloom_empty_shaped(8 * 1048576::bigint * :mb, 7))
+SELECT '2026-11-20', bloom_add_all(bloom_empty_shaped(8 * 1048576::bigint * :mb, 7), array_agg(hashint8extended(i, :seed)))
 FROM generate_series(900001::bigint, 900000 + least(838860 * :mb, 20000000)) AS i;
 SELECT bench_settle('events');
 VACUUM ANALYZE seen;

@@ -50,7 +50,7 @@ BloomPutCounter(uint8 *data, uint64 i, unsigned int value)
 	data[i >> 1] = (uint8) ((data[i >> 1] & ~(15 << shift)) | value << shift);
 }
 
-/* A count after this change; where it is negative, the count suffices. */
+/* A count after this change, which is at least -count; 15 stays. */
 static inline unsigned int
 BloomCountAfter(unsigned int count, int change)
 {
@@ -84,8 +84,8 @@ BloomSmallestCounter(const uint8 *data, uint64 bits, int hashes, uint64 hash)
 }
 
 /*
- * Add the key n times, or remove it if n is negative, which its smallest
- * counter allows; and keep the number of counters in use, unless that is NULL,
+ * Add the key n times, or remove it -n times, at most as often as its smallest
+ * counter says; and keep the number of counters in use, unless that is NULL,
  * which the compiler knows.
  *
  * All counters are read before the first is written.  So a position that the
@@ -156,27 +156,6 @@ BloomCounterWordSum(uint64 a, uint64 b)
 {
 	return BloomAddHalf(a & BLOOM_EVEN_COUNTERS, b & BLOOM_EVEN_COUNTERS) |
 		BloomAddHalf((a >> 4) & BLOOM_EVEN_COUNTERS, (b >> 4) & BLOOM_EVEN_COUNTERS) << 4;
-}
-
-/* Subtract 8 counters; set a bit in *missing for each that would be negative. */
-static inline uint64
-BloomSubtractHalf(uint64 a, uint64 b, uint64 *missing)
-{
-	const uint64 borrow = UINT64CONST(0x1010101010101010);
-	uint64		difference = (a | borrow) - b;
-	uint64		full = BloomSpreadCarries(a + UINT64CONST(0x0101010101010101));
-
-	*missing |= ~difference & borrow;
-	return ((difference & ~full) | full) & BLOOM_EVEN_COUNTERS;
-}
-
-/* Subtract 16 counters; *missing stays 0 unless one would be negative. */
-static inline uint64
-BloomCounterWordDifference(uint64 a, uint64 b, uint64 *missing)
-{
-	return BloomSubtractHalf(a & BLOOM_EVEN_COUNTERS, b & BLOOM_EVEN_COUNTERS, missing) |
-		BloomSubtractHalf((a >> 4) & BLOOM_EVEN_COUNTERS, (b >> 4) & BLOOM_EVEN_COUNTERS,
-						  missing) << 4;
 }
 
 /* The bits of 16 counters: those that are not 0. */

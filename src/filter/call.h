@@ -89,15 +89,15 @@ BloomReturnCombined(FunctionCallInfo fcinfo, const Bloom *filter)
 	return result;
 }
 
-/* The keys in argument 1, an array, hashed for a filter. */
+/* The keys in an array, hashed for a filter. */
 static inline BloomArrayKeys
-BloomHashArrayArg(FunctionCallInfo fcinfo, const Bloom *filter, BloomUse use)
+BloomHashArrayFor(BloomCallSite *site, ArrayType *array, const Bloom *filter,
+				  BloomUse use)
 {
 	BloomKeyType has = BloomKeyTypeOf(filter);
 
-	return BloomHashArray(&BloomGetCallSite(fcinfo, 1, true)->hasher,
-						  PG_GETARG_ARRAYTYPE_P(1), BloomHolderOf(filter),
-						  &has, filter->seed, use);
+	return BloomHashArray(&site->hasher, array, BloomHolderOf(filter), &has,
+						  filter->seed, use);
 }
 
 /*

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * filter/counting_ops.c
- *		Operations on counting filters alone: remove, difference, count, cast.
+ *		Operations on counting filters alone: remove, count, cast.
  *
  * A counting filter stands for its counters, in whichever form it holds them.
  * In keys form it holds more: how often each key was added.  So there a
- * removal, a difference and a count are exact, where in counters form other
- * keys may hide that a key is absent.  Adding or removing the same keys results
+ * removal and a count are exact, where in counters form other keys may hide
+ * that a key is absent.  Adding or removing the same keys results
  * in the same counters in both forms, as long as none is 15.
  *
  * Copyright (c) 2026, the bloomtype authors
@@ -23,22 +23,12 @@
  * ----------------------------------------------------------------
  */
 
-static void
-ReportDifference(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("cannot subtract more than the counting filter holds"),
-			 errdetail("A key was added to the right filter more often than to the left one, or its count there is 15, which stands for any larger number."),
-			 errhint("Subtract only a filter of keys that were added. To remove keys that may be absent, use counting_bloom_remove_all.")));
-}
-
 /*
  * The filter without a list of keys, each as often as it is counted, or as it
- * is there; that is an error if it is less often.
+ * is there, if that is less often.
  */
 static Bloom *
-Subtract(const Bloom *filter, BloomKeyList removed, bool must_suffice)
+Subtract(const Bloom *filter, BloomKeyList removed)
 {
 	Bloom	   *result = BloomCopy(filter);
 	uint64	   *hashes = BloomKeyData(result);
@@ -52,8 +42,6 @@ Subtract(const Bloom *filter, BloomKeyList removed, bool must_suffice)
 		int			count = BloomCountOfKey(result, hash);
 
 		BloomCheckInterrupts(i);
-		if (must_suffice && count < times)
-			ReportDifference();
 		times = Min(times, count);
 		if (BloomIsBits(result))
 			BloomCountersChange(BloomBitData(result), BloomBits(result),
@@ -103,7 +91,7 @@ BloomCountingRemove(const Bloom *filter, uint64 *hashes, uint64 nhashes)
 	}
 	if (present == 0)
 		return filter;
-	return Subtract(filter, BloomCountHashes(hashes, present), false);
+	return Subtract(filter, BloomCountHashes(hashes, present));
 }
 
 /*
@@ -121,48 +109,6 @@ BloomCountOfKey(const Bloom *filter, uint64 hash)
 	key = BloomFindKey(BloomKeyData(filter), filter->count, hash);
 	return key == NULL ? 0 :
 		BloomGetCounter(BloomCountData(filter), key - BloomKeyData(filter));
-}
-
-/* ----------------------------------------------------------------
- *							DIFFERENCE
- * ----------------------------------------------------------------
- */
-
-/*
- * BloomCountingDifference
- *		The left filter without what the right one holds.
- *
- * An error unless there is enough of everything.
- */
-const Bloom *
-BloomCountingDifference(const Bloom *a, const Bloom *b)
-{
-	Bloom	   *result;
-	const uint64 *from;
-	uint64	   *to;
-	uint64		missing = 0;
-
-	BloomCheckCombinable(a, b);
-	if (b->count == 0)
-		return a;
-	if (a->count == 0)
-		ReportDifference();
-
-	if (BloomIsKeys(b))
-		return Subtract(a, BloomKeysOf(b), true);
-
-	result = BloomToBits(a);
-	from = BloomKeyData(b);
-	to = BloomKeyData(result);
-	for (uint64 i = 0; i < BloomCounterWords(b); i++)
-	{
-		BloomCheckInterrupts(i);
-		to[i] = BloomCounterWordDifference(to[i], from[i], &missing);
-	}
-	if (missing != 0)
-		ReportDifference();
-	BloomSetCount(result, BloomCountContent(result));
-	return result;
 }
 
 /* ----------------------------------------------------------------

@@ -114,7 +114,6 @@ BloomTestHash(const Bloom *filter, uint64 hash)
 extern const Bloom *BloomCountingRemove(const Bloom *filter, uint64 *hashes,
 										uint64 nhashes);
 extern unsigned int BloomCountOfKey(const Bloom *filter, uint64 hash);
-extern const Bloom *BloomCountingDifference(const Bloom *a, const Bloom *b);
 extern Bloom *BloomCountingToPlain(const Bloom *filter);
 extern uint64 BloomCountersFull(const Bloom *filter);
 

@@ -3,23 +3,32 @@
  * func/agg.c
  *		The aggregates' transition, combine and final functions.
  *
- * bloom_agg has four forms.  Three are distinguished by their number of
- * arguments:
+ * bloom_agg has three forms, told apart by their number of arguments:
  *
  *		(state, key)						size the filter at the end
  *		(state, key, fp_prob)				size the filter at the end
  *		(state, key, capacity, fp_prob)		a given shape
  *
- * and a fourth of another name, (state, key, filter), starts with a copy of a
- * filter.  All arguments but the key are read on the first row only.
+ * All arguments but the key are read on the first row only.
+ *
+ * PostgreSQL's own aggregates do not do this (its opr_sanity test forbids it),
+ * because of a trap: bloom_agg(k ORDER BY k, 0.01) is a call with one argument
+ * whose rows are sorted by two expressions.  The forms stay all the same, since
+ * an aggregate takes neither defaults nor named arguments, and three names for
+ * one thing would be worse.
  *
  * Each form exists for anyelement, with a state of type internal, and so does
  * that of counting filters, which is like the third.  The state knows the type of
  * its keys, so that parallel plans can combine partial ones.  The first and the
- * third exist for the commonest key types as well, with a flat state of type bloom.
+ * third exist for integers and uuid as well, with a flat state of type bloom.
  * Distributed engines aggregate in parts only what is of this kind, and call it
  * without an expression tree and without anything kept between the rows; so those
  * functions know the key type themselves.
+ *
+ * There is none for text, to which the parser would cast citext, whose equal
+ * values are different texts.  Where it has done so is not known at run time: in
+ * a window, for a constant, after the planner has removed a pair of casts, or in
+ * a view that was dumped.  Types that are no "preferred" ones have no such pull.
  *
  * The states are the same in all of them (filter/state.c).
  *
@@ -31,14 +40,11 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_collation.h"
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
 #include "nodes/primnodes.h"
-#include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 #include "utils/uuid.h"
 
 #include "filter/setops.h"
@@ -153,20 +159,6 @@ FirstCountingState(FunctionCallInfo fcinfo)
 	return FirstSizedState(fcinfo, BLOOM_COUNTING);
 }
 
-/*
- * The state that starts with a copy of a filter.
- */
-static pg_noinline Bloom *
-FirstStateInto(FunctionCallInfo fcinfo)
-{
-	const Bloom *filter;
-
-	BloomCheckNotNull(PG_ARGISNULL(2), "filter");
-	filter = PG_GETARG_BLOOM_P(2);
-	BloomCheckHasShape(filter);
-	return BloomStateFrom(filter);
-}
-
 /* ----------------------------------------------------------------
  *							KEYS
  * ----------------------------------------------------------------
@@ -189,67 +181,6 @@ HASH_OF_ARG(HashInt2, INT8OID, BloomHashInt64(PG_GETARG_INT16(1), seed));
 HASH_OF_ARG(HashInt4, INT8OID, BloomHashInt64(PG_GETARG_INT32(1), seed));
 HASH_OF_ARG(HashInt8, INT8OID, BloomHashInt64(PG_GETARG_INT64(1), seed));
 HASH_OF_ARG(HashUuid, UUIDOID, BloomHashUuid(PG_GETARG_UUID_P(1), seed));
-HASH_OF_ARG(HashChar, CHAROID, BloomHashChar(PG_GETARG_CHAR(1), seed));
-
-/* What fn_extra is where the keys' collation has equality of bytes */
-static char hashes_bytes;
-
-/*
- * The first row of text keys: sets fn_extra, to their hasher where only the
- * collation knows which are equal.  An error if they became text by an implicit cast.
- *
- * An engine that keeps nothing in fn_extra comes here for each row.
- */
-static pg_noinline void
-FirstText(FunctionCallInfo fcinfo)
-{
-	Aggref	   *aggref = AggGetAggref(fcinfo);
-	Oid			collation = PG_GET_COLLATION();
-	Oid			type = InvalidOid;
-	BloomHasher *hasher;
-	MemoryContext oldcontext;
-
-	if (aggref != NULL && aggref->args != NIL)
-		type = BloomImplicitTextCastFrom((Node *) linitial_node(TargetEntry, aggref->args)->expr);
-	if (OidIsValid(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("keys of type %s would become text", format_type_be(type)),
-				 errdetail("Type %s may have equal values that are different texts.",
-						   format_type_be(type)),
-				 errhint("Cast the key explicitly: lower(column) to ignore case, column::text to compare exactly.")));
-
-	/* without an expression, there is no collation to be found */
-	if (!OidIsValid(collation) && fcinfo->flinfo->fn_expr == NULL)
-		collation = DEFAULT_COLLATION_OID;
-	if (BloomTextIsKeyType(collation))
-	{
-		fcinfo->flinfo->fn_extra = &hashes_bytes;
-		return;
-	}
-	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	hasher = palloc(sizeof(BloomHasher));
-	BloomHasherInit(hasher, TEXTOID, collation);
-	MemoryContextSwitchTo(oldcontext);
-	fcinfo->flinfo->fn_extra = hasher;
-}
-
-static inline uint64
-HashText(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type)
-{
-	BloomHasher *hasher;
-
-	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
-		FirstText(fcinfo);
-	hasher = fcinfo->flinfo->fn_extra;
-	if (likely((char *) hasher == &hashes_bytes))
-	{
-		*key_type = BloomBuiltinKeyType(TEXTOID);
-		return BloomHashText(PG_GETARG_DATUM(1), seed);
-	}
-	*key_type = hasher->key_type;
-	return BloomHashDatum(hasher, PG_GETARG_DATUM(1), seed);
-}
 
 /* ----------------------------------------------------------------
  *							TRANSITION, BY KEY TYPE
@@ -318,9 +249,7 @@ extern int	bloom_no_such_symbol
 TRANSITION_FUNCTION(_bloom_agg_trans_int2, INT2OID, HashInt2);
 TRANSITION_FUNCTION(_bloom_agg_trans_int4, INT4OID, HashInt4);
 TRANSITION_FUNCTION(_bloom_agg_trans_int8, INT8OID, HashInt8);
-TRANSITION_FUNCTION(_bloom_agg_trans_text, TEXTOID, HashText);
 TRANSITION_FUNCTION(_bloom_agg_trans_uuid, UUIDOID, HashUuid);
-TRANSITION_FUNCTION(_bloom_agg_trans_char, CHAROID, HashChar);
 
 /* ----------------------------------------------------------------
  *							TRANSITION, ANY OTHER TYPE
@@ -360,13 +289,6 @@ Datum
 _bloom_agg_trans_any(PG_FUNCTION_ARGS)
 {
 	return TransitionAny(fcinfo, FirstState, WhenFull());
-}
-
-PG_FUNCTION_INFO_V1(_bloom_agg_into_trans_any);
-Datum
-_bloom_agg_into_trans_any(PG_FUNCTION_ARGS)
-{
-	return TransitionAny(fcinfo, FirstStateInto, BLOOM_TURN_INTO_BITS);
 }
 
 PG_FUNCTION_INFO_V1(_counting_bloom_agg_trans_any);
@@ -528,14 +450,12 @@ _bloom_intersect_agg_trans(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/* Does the state go on after its final function? */
-#define GoesOn()	IsA(fcinfo->context, WindowAggState)
-
 /*
  * The filter that a state of a given shape stands for.
  *
  * For a state of one of our types and one of type internal, which are the
- * same.  Over no rows at all, that is an unsized filter.
+ * same.  Over no rows at all, that is an unsized filter.  A state that goes on,
+ * in a window, or that another aggregate of the query shares, stays a state.
  *
  * It warns once for each aggregate of a query, not for each group.
  */
@@ -548,7 +468,7 @@ Final(FunctionCallInfo fcinfo, BloomKind kind)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, kind | BLOOM_KEYS, 0));
 	filter = BloomStateToValue(BloomAggStateToRead(PG_GETARG_DATUM(0)),
-							   !GoesOn());
+							   !AggStateIsShared(fcinfo));
 	return BloomReturnCombined(fcinfo, filter);
 }
 
@@ -586,5 +506,5 @@ _bloom_agg_fit_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BLOOM_P(BloomMake(NULL, NULL, BLOOM_KEYS, 0));
 	PG_RETURN_BLOOM_P(BloomStateToFittedValue(BloomAggStateToRead(PG_GETARG_DATUM(0)),
-											  !GoesOn()));
+											  !AggStateIsShared(fcinfo)));
 }

@@ -47,40 +47,6 @@
  */
 
 /*
- * BloomImplicitTextCastFrom
- *		The type of a key that the parser has cast to text, or InvalidOid.
- *
- * An extension's type with an implicit cast to text, such as citext, selects
- * an aggregate for text keys rather than that for any type.  But it can have
- * an equality of its own, so that equal keys are different texts.
- *
- * XXX The cast is not found after constant folding, nor where it was printed
- * and parsed again, as in a view.
- */
-Oid
-BloomImplicitTextCastFrom(const Node *key)
-{
-	const Node *before = NULL;
-	Oid			type;
-
-	if (key == NULL)
-		return InvalidOid;
-	if (IsA(key, RelabelType) &&
-		((const RelabelType *) key)->relabelformat == COERCE_IMPLICIT_CAST)
-		before = (const Node *) ((const RelabelType *) key)->arg;
-	else if (IsA(key, CoerceViaIO) &&
-			 ((const CoerceViaIO *) key)->coerceformat == COERCE_IMPLICIT_CAST)
-		before = (const Node *) ((const CoerceViaIO *) key)->arg;
-	else if (IsA(key, FuncExpr) &&
-			 ((const FuncExpr *) key)->funcformat == COERCE_IMPLICIT_CAST)
-		before = linitial(((const FuncExpr *) key)->args);
-	if (before == NULL)
-		return InvalidOid;
-	type = exprType(before);
-	return getBaseType(type) < FirstGenbkiObjectId ? InvalidOid : type;
-}
-
-/*
  * BloomMakeCallSite
  *		Make what a call keeps between rows, in fn_extra: a struct of this size
  *		that begins with the hasher of the keys in an argument.

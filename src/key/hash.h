@@ -40,7 +40,6 @@ typedef struct BloomArrayKeys
 	bool		has_nulls;		/* were there others? */
 } BloomArrayKeys;
 
-extern Oid	BloomImplicitTextCastFrom(const Node *key);
 extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array,
 							   Size size);
 extern uint64 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed);

@@ -17,16 +17,16 @@ $node->init;
 $node->start;
 $node->safe_psql('postgres', qq{
 	CREATE EXTENSION bloomtype;
-	CREATE FUNCTION call_bare(bloom, regprocedure, text) RETURNS bloom AS '$module' LANGUAGE C;
-	CREATE FUNCTION call_bare(bloom, regprocedure, text, float8, float8) RETURNS bloom AS '$module', 'call_bare' LANGUAGE C;
-	CREATE AGGREGATE bare(regprocedure, text) (SFUNC = call_bare, STYPE = bloom, FINALFUNC = _bloom_agg_fit_final);
-	CREATE AGGREGATE bare(regprocedure, text, float8, float8) (SFUNC = call_bare, STYPE = bloom, FINALFUNC = _bloom_agg_final);
-	CREATE TABLE keys AS SELECT i::text AS k FROM generate_series(1, 1000) AS i;
+	CREATE FUNCTION call_bare(bloom, regprocedure, bigint) RETURNS bloom AS '$module' LANGUAGE C;
+	CREATE FUNCTION call_bare(bloom, regprocedure, bigint, float8, float8) RETURNS bloom AS '$module', 'call_bare' LANGUAGE C;
+	CREATE AGGREGATE bare(regprocedure, bigint) (SFUNC = call_bare, STYPE = bloom, FINALFUNC = _bloom_agg_fit_final);
+	CREATE AGGREGATE bare(regprocedure, bigint, float8, float8) (SFUNC = call_bare, STYPE = bloom, FINALFUNC = _bloom_agg_final);
+	CREATE TABLE keys AS SELECT i::bigint AS k FROM generate_series(1, 1000) AS i;
 });
 
-is($node->safe_psql('postgres', q{SELECT bare('_bloom_agg_trans_text(bloom, text)', k) = bloom_agg(k) FROM keys}),
+is($node->safe_psql('postgres', q{SELECT bare('_bloom_agg_trans_int8(bloom, bigint)', k) = bloom_agg(k) FROM keys}),
 	't', '(key)');
-is($node->safe_psql('postgres', q{SELECT bare('_bloom_agg_trans_text(bloom, text, float8, float8)', k, 1000, 0.1) = bloom_agg(k, 1000, 0.1) FROM keys}),
+is($node->safe_psql('postgres', q{SELECT bare('_bloom_agg_trans_int8(bloom, bigint, float8, float8)', k, 1000, 0.1) = bloom_agg(k, 1000, 0.1) FROM keys}),
 	't', '(key, capacity, fp_prob)');
 
 # another library's type, whose input function has the name of ours

@@ -76,7 +76,7 @@ is($node->safe_psql('postgres', 'SELECT count(DISTINCT url) FROM url'), 24902, '
 my %filters = (
 	'bits.bloom' => 'bloom_agg(url, 24902, 0.01)',
 	'keys.bloom' => 'bloom_agg(url, 10000000, 0.001)',
-	'seed.bloom' => 'bloom_agg(url, bloom_empty(20000, 0.0003, -5000000000))',
+	'seed.bloom' => 'bloom_add_all(bloom_empty(20000, 0.0003, -5000000000), array_agg(url))',
 );
 write_bytes($_, $node->safe_psql('postgres', "SELECT encode(($filters{$_})::bytea, 'hex') FROM url")) for sort keys %filters;
 # that of a stored set, with its seed

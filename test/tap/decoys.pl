@@ -184,7 +184,6 @@ my %calls = (
 	bloom_intersect => q{ext.bloom_contains(ext.bloom_intersect(f, f), 1)},
 	bloom_fit => q{ext.bloom_contains(ext.bloom_fit(f, 0.01), 1)},
 	bloom_cardinality => q{ext.bloom_cardinality(f) IS NOT NULL},
-	bloom_union_cardinality => q{ext.bloom_union_cardinality(f, f) IS NOT NULL},
 	bloom_intersect_cardinality => q{ext.bloom_intersect_cardinality(f, f) IS NOT NULL},
 	bloom_jaccard => q{ext.bloom_jaccard(f, f) IS NOT NULL},
 	bloom_is_empty => q{NOT ext.bloom_is_empty(f)},
@@ -206,14 +205,11 @@ my %calls = (
 	counting_bloom_remove => q{ext.counting_bloom_contains(ext.counting_bloom_remove(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), 1), 2)},
 	counting_bloom_remove_all => q{NOT ext.counting_bloom_contains(ext.counting_bloom_remove_all(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), ARRAY[1, 2, 2]), 1)},
 	counting_bloom_sum => q{ext.counting_bloom_contains(ext.counting_bloom_sum(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2])), 1)},
-	counting_bloom_difference => q{NOT ext.counting_bloom_contains(ext.counting_bloom_difference(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2])), 1)},
 	counting_bloom_contains => q{ext.counting_bloom_contains(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), 1)},
 	counting_bloom_count => q{ext.counting_bloom_count(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]), 2) OPERATOR(pg_catalog.>=) 2},
 	counting_bloom_sum_agg => q{(SELECT ext.counting_bloom_contains(ext.counting_bloom_sum_agg(c), 1) FROM (SELECT ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]) AS c) AS s)},
 	counting_bloom_info => q{(ext.counting_bloom_info(ext.counting_bloom_add_all(ext.counting_bloom_empty(100), ARRAY[1, 2, 2]))).representation IS NOT NULL},
 	counting_bloom_cardinality => q{ext.counting_bloom_cardinality(ext.counting_bloom_empty(10)) OPERATOR(pg_catalog.=) 0},
-	counting_bloom_missing => q{ext.counting_bloom_missing(ext.counting_bloom_empty(10), ARRAY[5]) OPERATOR(pg_catalog.=) ARRAY[5]},
-	counting_bloom_summary => q{ext.counting_bloom_summary(ext.counting_bloom_empty(10)) IS NOT NULL},
 	counting_bloom_agg => undef,	# each of them, below
 	bloom_agg => undef,		# each of them, below
 	bloom_set_create => q{ext.bloom_set_create('kept', 'pg_catalog.int4') IS NOT NULL AND ext.bloom_set_create('forgetting', 'pg_catalog.text', keep => '1 day') IS NOT NULL},
@@ -284,7 +280,7 @@ foreach my $expression (
 	'f::pg_catalog.bytea::ext.bloom OPERATOR(ext.=) f', 'f::pg_catalog.text::ext.bloom OPERATOR(ext.=) f',
 	'(SELECT pg_catalog.count(*) FROM (SELECT DISTINCT f) AS d) OPERATOR(pg_catalog.=) 1',
 	'c OPERATOR(ext.@>) 1', '1 OPERATOR(ext.<@) c', 'c OPERATOR(ext.=) c', 'NOT c OPERATOR(ext.<>) c',
-	'(c OPERATOR(ext.+) c) OPERATOR(ext.@>) 1', 'NOT (c OPERATOR(ext.-) c) OPERATOR(ext.@>) 1', 'c::ext.bloom OPERATOR(ext.@>) 1',
+	'(c OPERATOR(ext.+) c) OPERATOR(ext.@>) 1', 'c::ext.bloom OPERATOR(ext.@>) 1',
 	'c::pg_catalog.bytea::ext.counting_bloom OPERATOR(ext.=) c', 'c::pg_catalog.text::ext.counting_bloom OPERATOR(ext.=) c')
 {
 	returns_true($expression, "SELECT $expression FROM (SELECT ext.bloom_agg(i) AS f, ext.counting_bloom_agg(i, 100, 0.01) AS c FROM pg_catalog.generate_series(1, 100) AS i) AS s");
@@ -292,7 +288,7 @@ foreach my $expression (
 is( $node->safe_psql('target', q{
 	SELECT count(*) FROM pg_operator AS o JOIN pg_depend AS d ON d.objid = o.oid
 	WHERE d.classid = 'pg_operator'::regclass AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass}),
-	13, 'these are all operators but the one that is an error: f || text');
+	11, 'these are all operators');
 
 # the trigger function
 returns_true('bloom_set_dedup', q{

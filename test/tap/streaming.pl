@@ -37,7 +37,7 @@ my $query = q{
 	SELECT id, md5(f::bytea), _bloom_hash(f), bloom_cardinality(f),
 		   (SELECT count(*) FROM generate_series(-10, 60000, 7) AS i WHERE id < 4 AND f @> i)
 	FROM filters ORDER BY id;
-	SELECT bloom_agg(i, f) @> 123456 AND md5(bloom_agg(i, f)::bytea) IS NOT NULL, md5(bloom_agg(i, f)::bytea)
+	SELECT bloom_add_all(f, array_agg(i)) @> 123456 AND md5(bloom_add_all(f, array_agg(i))::bytea) IS NOT NULL, md5(bloom_add_all(f, array_agg(i))::bytea)
 	FROM filters, generate_series(123456, 123556) AS i WHERE id = 2};
 my $expected = $primary->safe_psql('postgres', $query);
 like($expected, qr/^1\|.*\n2\|.*\n3\|.*\n4\|.*\nt\|/, 'the primary has filters of all forms');
