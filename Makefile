@@ -15,7 +15,9 @@ VPATH = $(here)
 endif
 
 MODULE_big = bloomtype
-OBJS = bloomtype.o $(patsubst $(here)/%.c,%.o,$(sort $(wildcard $(here)/src/*/*.c)))
+# src/scan is a library of its own
+OBJS = bloomtype.o $(patsubst $(here)/%.c,%.o,$(sort \
+	$(filter-out $(here)/src/scan/%,$(wildcard $(here)/src/*/*.c))))
 
 EXTENSION = bloomtype
 DATA = bloomtype--1.0.sql
@@ -65,6 +67,21 @@ ready:
 	$(if $(has_xxhash),,$(error $(no_xxhash)))
 	@mkdir -p $(sort $(dir $(OBJS)))
 .PHONY: ready
+
+# joins that filter: src/scan is built for the servers that it knows, no others
+ifneq ($(filter 15 16 17 18 19,$(MAJORVERSION)),)
+scan = +@mkdir -p src/scan && $(MAKE) -C src/scan -f $(abspath $(here))/src/scan/Makefile \
+	VPATH=$(if $(VPATH),$(abspath $(here))/src/scan)
+else
+scan = @echo 'bloomtype_scan is left out: it knows PostgreSQL 15 to 19 alone' \#
+endif
+all: all-scan
+install: install-scan
+uninstall: uninstall-scan
+clean distclean maintainer-clean: clean-scan
+all-scan install-scan uninstall-scan clean-scan:
+	$(scan) $(@:-scan=)
+.PHONY: all-scan install-scan uninstall-scan clean-scan
 
 # the version of the release
 version = $(shell sed -n '/"version"/{s/.*: *"\(.*\)".*/\1/p;q}' $(here)/META.json)

@@ -1,0 +1,149 @@
+--
+-- Joins that filter by themselves: bloomtype_scan
+--
+LOAD 'bloomtype_scan';
+SHOW bloomtype_scan.enabled;
+-- fail: the prefix is reserved
+SET bloomtype_scan.enable = on;
+
+CREATE SCHEMA scan;
+SET search_path = scan, public;
+SET max_parallel_workers_per_gather = 0;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+CREATE TABLE fact (k int, s int, n text);
+INSERT INTO fact SELECT i % 1000, i % 100, 'n' || i % 50 FROM generate_series(1, 20000) AS i;
+CREATE TABLE dim (k int8, n text, g int);
+INSERT INTO dim SELECT i, 'n' || i, i % 10 FROM generate_series(1, 20) AS i;
+CREATE TABLE shop (s int, n text);
+INSERT INTO shop SELECT i, 'n' || i FROM generate_series(1, 5) AS i;
+CREATE TABLE parts (LIKE fact) PARTITION BY LIST (s);
+CREATE TABLE parts_0 (n text, s int, k int);
+ALTER TABLE parts ATTACH PARTITION parts_0 FOR VALUES IN (0, 1, 2, 3, 4);
+CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
+INSERT INTO parts SELECT * FROM fact;
+ANALYZE;
+
+-- loaded, but not enabled: no difference
+EXPLAIN (COSTS OFF) SELECT * FROM fact JOIN dim USING (k);
+SET bloomtype_scan.enabled = on;
+
+-- one node for all joins, above the scan that the keys come from
+EXPLAIN (COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) JOIN shop USING (s) WHERE fact.n <> 'n7';
+SELECT count(*) FROM fact JOIN dim USING (k) JOIN shop USING (s) WHERE fact.n <> 'n7';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT fact.n FROM fact JOIN dim USING (k);
+-- one above each partition
+EXPLAIN (COSTS OFF) SELECT count(*) FROM parts JOIN dim USING (k);
+SELECT count(*) FROM parts JOIN dim USING (k);
+-- EXPLAIN (SETTINGS) shows it
+SELECT pg_settings_get_flags('bloomtype_scan.enabled');
+-- too few rows for a filter to pay; tests have them
+EXPLAIN (COSTS OFF) SELECT * FROM shop AS a JOIN shop AS b USING (s);
+SET bloomtype_scan.testing = force;
+EXPLAIN (COSTS OFF) SELECT * FROM shop AS a JOIN shop AS b USING (s);
+
+-- what an instrumented node tells: of 20000 rows 400 have a partner, and one
+-- row comes before there is a table
+CREATE FUNCTION counts(query text, OUT passed int, OUT removed int, OUT untested int) LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+    SELECT (n ->> 'Actual Rows')::numeric, (n ->> 'Rows Removed by Bloom Filter')::numeric, (n ->> 'Rows Not Tested')::numeric
+    INTO passed, removed, untested
+    FROM jsonb_path_query(plan, 'strict $.**?(@."Custom Plan Provider" == "Bloom Filter")') AS n;
+END $$;
+SELECT passed BETWEEN 400 AND 420 AS few_pass, passed + removed AS rows, untested FROM counts('SELECT FROM fact JOIN dim USING (k)');
+SELECT passed BETWEEN 400 AND 420 AS few_pass, passed + removed AS rows, untested FROM counts('SELECT FROM fact JOIN dim USING (k) WHERE fact.s >= 0');
+
+-- types of joins: those that return outer rows without a partner have none
+EXPLAIN (COSTS OFF) SELECT * FROM fact LEFT JOIN dim USING (k);
+EXPLAIN (COSTS OFF) SELECT * FROM fact FULL JOIN dim USING (k);
+EXPLAIN (COSTS OFF) SELECT * FROM fact WHERE NOT EXISTS (SELECT FROM dim WHERE dim.k = fact.k);
+EXPLAIN (COSTS OFF) SELECT * FROM fact WHERE EXISTS (SELECT FROM dim WHERE dim.k = fact.k);
+EXPLAIN (COSTS OFF) SELECT * FROM fact RIGHT JOIN dim USING (k);
+-- operators that are not equality of columns have none
+EXPLAIN (COSTS OFF) SELECT * FROM fact JOIN dim ON fact.k % 10 = dim.k;
+EXPLAIN (COSTS OFF) SELECT * FROM fact JOIN dim ON fact.k = dim.k + 1;
+
+-- what is passed: the outer sides of joins that keep it, subqueries, partitions
+SET join_collapse_limit = 1;
+EXPLAIN (COSTS OFF) SELECT * FROM fact LEFT JOIN shop USING (s) JOIN dim USING (k);
+SET enable_nestloop = on;
+EXPLAIN (COSTS OFF) SELECT * FROM fact JOIN shop ON fact.s < shop.s JOIN dim USING (k);
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT k, s + 1 AS t FROM fact OFFSET 0) AS f JOIN dim USING (k);
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT k, n FROM fact UNION ALL SELECT k + 1, n FROM fact) AS f JOIN dim USING (k);
+-- what is not: LIMIT, DISTINCT, volatile functions, sets of rows
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT * FROM fact ORDER BY k, s LIMIT 1000) AS f JOIN dim USING (k);
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT DISTINCT k, s FROM fact) AS f JOIN dim USING (k);
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT k, random() FROM fact) AS f JOIN dim USING (k);
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT k, generate_series(1, 2) FROM fact) AS f JOIN dim USING (k);
+EXPLAIN (COSTS OFF) WITH f AS MATERIALIZED (SELECT k FROM fact) SELECT * FROM f JOIN dim USING (k);
+RESET join_collapse_limit;
+
+-- a key that is null has no partner, but one that is not known does no harm
+SELECT count(*) FROM (SELECT NULLIF(k, 7) AS k FROM fact) AS f JOIN dim USING (k);
+INSERT INTO dim SELECT NULL, 'null', 1;
+SELECT count(*), count(f.k) FROM fact AS f RIGHT JOIN dim USING (k);
+-- wide and narrow integers
+SELECT count(*) FROM (VALUES (1::int8), (-1), (2 ^ 32 + 1), (NULL)) AS v (k) JOIN (VALUES (1::int2), (-1)) AS w (k) USING (k);
+
+-- a filter goes with its table: each group has another one
+SELECT g, (SELECT count(*) FROM parts JOIN (SELECT k FROM dim WHERE dim.g = groups.g OFFSET 0) AS d USING (k)) AS rows
+FROM generate_series(0, 9) AS groups (g) ORDER BY g;
+
+-- prepared statements, cursors
+PREPARE rows (int) AS SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.g = $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE rows (1);
+EXECUTE rows (2);
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT fact.k, fact.s FROM fact JOIN dim USING (k);
+FETCH 2 FROM c;
+FETCH LAST FROM c;
+FETCH BACKWARD 2 FROM c;
+FETCH FIRST FROM c;
+COMMIT;
+
+-- changes of rows
+BEGIN;
+UPDATE fact SET n = 'new' FROM dim WHERE fact.k = dim.k AND dim.g = 3;
+DELETE FROM fact USING dim WHERE fact.k = dim.k AND dim.g = 4;
+MERGE INTO parts USING (SELECT k, min(g) AS g FROM dim GROUP BY k) AS d ON parts.k = d.k
+WHEN MATCHED AND g = 5 THEN DELETE WHEN MATCHED THEN UPDATE SET n = 'new' WHEN NOT MATCHED THEN DO NOTHING;
+SELECT count(*), count(*) FILTER (WHERE n = 'new') FROM fact;
+SELECT count(*), count(*) FILTER (WHERE n = 'new') FROM parts;
+ROLLBACK;
+
+-- a security barrier: a hash function of an extension does not see what is
+-- behind it; here it tells what it sees
+CREATE TYPE one AS (i int);
+CREATE FUNCTION one_eq(one, one) RETURNS boolean STRICT IMMUTABLE COST 1 LANGUAGE plpgsql AS 'BEGIN RETURN $1.i = $2.i; END';
+CREATE FUNCTION one_hash(one) RETURNS int STRICT IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF $1.i > 8000 THEN RAISE NOTICE 'hidden: %', $1.i; END IF;
+    RETURN hashint4($1.i);
+END $$;
+CREATE OPERATOR = (LEFTARG = one, RIGHTARG = one, FUNCTION = one_eq, COMMUTATOR = =, HASHES, RESTRICT = eqsel, JOIN = eqjoinsel);
+CREATE OPERATOR CLASS one_ops DEFAULT FOR TYPE one USING hash AS OPERATOR 1 =, FUNCTION 1 one_hash(one);
+CREATE TABLE ones AS SELECT ROW(i)::one AS o, i FROM generate_series(1, 10000) AS i;
+CREATE VIEW visible WITH (security_barrier) AS SELECT * FROM ones WHERE i <= 8000;
+CREATE TABLE two AS SELECT ROW(i)::one AS o FROM generate_series(1, 2) AS i;
+ANALYZE ones, two;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM visible JOIN two ON visible.o OPERATOR(=) two.o;
+SELECT count(*) FROM visible JOIN two ON visible.o OPERATOR(=) two.o;
+
+
+RESET bloomtype_scan.testing;
+-- only superusers test
+CREATE ROLE scan_user;
+SET ROLE scan_user;
+SET bloomtype_scan.testing = force;
+SET bloomtype_scan.enabled = off;
+SET bloomtype_scan.enabled = maybe;
+RESET ROLE;
+DROP ROLE scan_user;
+
+SET client_min_messages = warning;
+DROP SCHEMA scan CASCADE;

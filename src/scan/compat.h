@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *		What differs between the supported servers, for joins that filter.
+ *
+ * This library reads structs of the executor that are no interface: those of
+ * hash tables, of their chunks and skew buckets, and of plan states.  It was
+ * written after reading them in PostgreSQL 15 to 19, and is built for no
+ * other.  A library loads only into a server of the major version that it was
+ * built for: the server sees to that.  Phases of barriers, which have been
+ * renumbered in a minor release, are not read.
+ *
+ *		16		RIGHT ANTI joins
+ *		18		RIGHT SEMI joins; a table no longer has hash functions: they
+ *				are compiled into an expression (we ask the catalog, always)
+ *		19		tuples with null keys are not in the table, nor counted in
+ *				totalTuples; a node's instrumentation has a type of its own
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_SCAN_COMPAT_H
+#define BLOOM_SCAN_COMPAT_H
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
+#error "bloomtype_scan reads private structs of the executor, and knows those of PostgreSQL 15 to 19 alone."
+#endif
+
+#include "executor/instrument.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#else
+#include "commands/explain.h"
+#endif
+
+/* PostgreSQL 16 declares what it calls in a library */
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void);
+#endif
+
+#if PG_VERSION_NUM >= 190000
+#define BloomScanInstrument(options) InstrAllocNode(options, false)
+#else
+#define BloomScanInstrument(options) InstrAlloc(1, options, false)
+#endif
+
+/*
+ * Does a hash join of this type drop every row of its outer side that has no
+ * partner?  LEFT, FULL and ANTI joins return it.
+ */
+static inline bool
+BloomScanDropsUnmatched(JoinType type)
+{
+	switch (type)
+	{
+		case JOIN_INNER:
+		case JOIN_SEMI:
+		case JOIN_RIGHT:
+#if PG_VERSION_NUM >= 160000
+		case JOIN_RIGHT_ANTI:
+#endif
+#if PG_VERSION_NUM >= 180000
+		case JOIN_RIGHT_SEMI:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+#endif							/* BLOOM_SCAN_COMPAT_H */

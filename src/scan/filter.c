@@ -1,0 +1,419 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter.c
+ *		The filter of a hash join, made of what its hash table stores.
+ *
+ * It costs the build side nothing, since every tuple in the table has its
+ * hash value beside it: we read these.  A hash that we missed would be rows
+ * missing in the result.  So a filter is used only if
+ *
+ *	- we have read as many tuples as the server has counted, and
+ *	- the stored hashes of the first of them are those that we compute of
+ *	  their keys: then the hash of an outer row, computed in the same way, is
+ *	  that which the join will look for.
+ *
+ * It lives in the memory of the table, and is forgotten when that goes.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "scan/scan.h"
+
+/* bytes: most of one filter */
+#define MAX_FILTER		(16 * 1024 * 1024)
+/* bits for each tuple: those of small filters, of large ones, and the fewest that do */
+#define SMALL_BITS		16
+#define LARGE_BITS		12
+#define FEWEST_BITS		5
+/* so that few tuples have few false positives */
+#define FEWEST_WORDS	64
+/* from which number of tuples on is it large? */
+#define LARGE_TUPLES	100000
+/* tuples whose stored hash we compute */
+#define CHECKED_TUPLES	16
+
+/* bytes of all filters of this process */
+static Size memory_used = 0;
+
+
+/* ----------------------------------------------------------------
+ *		Expressions of plans
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomScanPlain
+ *		An expression without relabeling, which leaves the value as it is.
+ */
+Node *
+BloomScanPlain(Node *expr)
+{
+	while (IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	return expr;
+}
+
+/*
+ * IsQuiet
+ *		Does nobody notice how often the expression is evaluated?
+ *
+ * A subplan may have volatile functions, which contain_volatile_functions does
+ * not look for.
+ */
+static bool
+IsQuiet(void *expr)
+{
+	return !contain_volatile_functions(expr) && !contain_subplans(expr);
+}
+
+/*
+ * BloomScanQuiet
+ *		Does nobody notice for how many rows the conditions and the target
+ *		list of this node are evaluated?
+ */
+bool
+BloomScanQuiet(PlanState *ps)
+{
+	Plan	   *plan = ps->plan;
+
+	if (!IsQuiet(plan->targetlist) || !IsQuiet(plan->qual))
+		return false;
+	switch (nodeTag(plan))
+	{
+		case T_NestLoop:
+		case T_MergeJoin:
+		case T_HashJoin:
+			return IsQuiet(((Join *) plan)->joinqual);
+		default:
+			return true;
+	}
+}
+
+
+/* ----------------------------------------------------------------
+ *		Filters
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * IsTrusted
+ *		May this hash function see rows that a policy or a security barrier
+ *		would hide?
+ *
+ * Only the server's own for scalars: none tells what it was called with, by a
+ * message or an error.  A function of an extension may.
+ */
+static bool
+IsTrusted(Oid function)
+{
+	switch (function)
+	{
+		case F_HASHINT2:
+		case F_HASHINT4:
+		case F_HASHINT8:
+		case F_HASHOID:
+		case F_HASHCHAR:
+		case F_HASHENUM:
+		case F_HASHNAME:
+		case F_HASHTEXT:
+		case F_HASHBPCHAR:
+		case F_HASHVARLENA:
+		case F_HASHFLOAT4:
+		case F_HASHFLOAT8:
+		case F_HASH_NUMERIC:
+		case F_HASHINET:
+		case F_HASHMACADDR:
+		case F_UUID_HASH:
+		case F_TIME_HASH:
+		case F_TIMETZ_HASH:
+		case F_TIMESTAMP_HASH:
+		case F_INTERVAL_HASH:
+			/* these have come later */
+#ifdef F_HASHBOOL
+		case F_HASHBOOL:
+#endif
+#ifdef F_HASHBYTEA
+		case F_HASHBYTEA:
+#endif
+#ifdef F_HASHDATE
+		case F_HASHDATE:
+#endif
+#ifdef F_TIMESTAMPTZ_HASH
+		case F_TIMESTAMPTZ_HASH:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * BloomScanFilterOf
+ *		The filter of a join, not made yet.  NULL if the join can have none:
+ *		it returns outer rows that have no partner, an operator might be true
+ *		of NULL, or we could not compute the hash of a stored tuple.
+ *
+ * Allocated in the current memory context, which is that of the query.
+ */
+ScanFilter *
+BloomScanFilterOf(HashJoinState *join)
+{
+	HashJoin   *plan = (HashJoin *) join->js.ps.plan;
+	Hash	   *hash = (Hash *) innerPlanState(join)->plan;
+	ScanFilter *filter;
+
+	if (!BloomScanDropsUnmatched(plan->join.jointype) ||
+		list_length(plan->hashkeys) > SCAN_MAX_KEYS)
+		return NULL;
+
+	filter = palloc0(sizeof(ScanFilter));
+	filter->join = join;
+	filter->generation = 1;
+	filter->trusted = true;
+	filter->nkeys = list_length(plan->hashkeys);
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		Oid			operator = list_nth_oid(plan->hashoperators, i);
+		Node	   *inner = BloomScanPlain(list_nth(hash->hashkeys, i));
+		Oid			outer_hash,
+					inner_hash;
+
+		if (!op_strict(operator) ||
+			!get_op_hash_functions(operator, &outer_hash, &inner_hash) ||
+			!IsA(inner, Var) || ((Var *) inner)->varno != OUTER_VAR ||
+			((Var *) inner)->varattno <= 0)
+			return NULL;
+		fmgr_info(outer_hash, &filter->outer_hash[i]);
+		fmgr_info(inner_hash, &filter->inner_hash[i]);
+		filter->collation[i] = list_nth_oid(plan->hashcollations, i);
+		filter->inner_attno[i] = ((Var *) inner)->varattno;
+		if (!IsTrusted(outer_hash))
+			filter->trusted = false;
+	}
+	filter->inner_slot =
+		ExecInitExtraTupleSlot(join->js.ps.state,
+							   ExecGetResultType(innerPlanState(join)),
+							   &TTSOpsMinimalTuple);
+	return filter;
+}
+
+/*
+ * TableGone
+ *		The memory of the table goes, with the filter in it.
+ *
+ * This is a callback of that memory's context: it is called wherever the
+ * server frees the table, in error recovery, too.
+ */
+static void
+TableGone(void *arg)
+{
+	ScanFilter *filter = arg;
+
+	if (filter->words != NULL)
+		memory_used -= filter->nwords * sizeof(uint64);
+	filter->table = NULL;
+	filter->words = NULL;
+	filter->refused = false;
+	filter->generation++;
+}
+
+/*
+ * BloomScanKnow
+ *		Is there a table of which a filter could be made now?
+ *
+ * Called when a row of the outer side has arrived.  The join asks for its
+ * first outer row before the table is there, if that may spare it the table;
+ * for all others after the table was filled.  Parallel Hash with one batch:
+ * outer rows are read only while this process is attached to that batch.
+ */
+bool
+BloomScanKnow(ScanFilter *filter)
+{
+	HashJoinTable table = filter->join->hj_HashTable;
+	MemoryContextCallback *callback;
+
+	if (table == NULL)
+		return false;
+	if (table->parallel_state != NULL && table->nbatch == 1 &&
+		table->curbatch != 0)
+		return false;
+	if (filter->table == NULL)
+	{
+		callback = MemoryContextAlloc(table->hashCxt,
+									  sizeof(MemoryContextCallback));
+		callback->func = TableGone;
+		callback->arg = filter;
+		MemoryContextRegisterResetCallback(table->hashCxt, callback);
+		filter->table = table;
+	}
+	Assert(filter->table == table);
+	return true;
+}
+
+/*
+ * Refuse
+ *		There is no filter of this table.  If something unexpected is the
+ *		reason, tests must hear of it; queries go on without.
+ */
+static bool
+Refuse(ScanFilter *filter, const char *unexpected)
+{
+	int			level = filter->testing == SCAN_TESTING_OFF ? DEBUG1 : ERROR;
+
+	if (filter->words != NULL)
+	{
+		memory_used -= filter->nwords * sizeof(uint64);
+		pfree(filter->words);
+		filter->words = NULL;
+	}
+	filter->refused = true;
+	if (unexpected != NULL)
+		elog(level, "no filter of hash join %d: %s",
+			 filter->join->js.ps.plan->plan_node_id, unexpected);
+	return false;
+}
+
+/*
+ * StoredHashIsOurs
+ *		Is the stored hash that which we compute?  True also if a key is null:
+ *		there is nothing to compare.
+ */
+static bool
+StoredHashIsOurs(ScanFilter *filter, HashJoinTuple tuple, int *ncompared)
+{
+	uint32		hash = 0;
+
+	ExecForceStoreMinimalTuple(HJTUPLE_MINTUPLE(tuple), filter->inner_slot,
+							   false);
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		bool		isnull;
+		Datum		key = slot_getattr(filter->inner_slot,
+									   filter->inner_attno[i], &isnull);
+
+		if (isnull)
+			return true;
+		hash = pg_rotate_left32(hash, 1) ^
+			DatumGetUInt32(FunctionCall1Coll(&filter->inner_hash[i],
+											 filter->collation[i], key));
+	}
+	(*ncompared)++;
+	return hash == tuple->hashvalue;
+}
+
+/* What a walk over the tuples of a table has found. */
+typedef struct Reading
+{
+	ScanFilter *filter;
+	double		ntuples;
+	int			ncompared;
+	bool		is_ours;		/* so far */
+} Reading;
+
+static inline void
+ReadTuple(Reading *reading, HashJoinTuple tuple)
+{
+	if (unlikely(reading->ncompared < CHECKED_TUPLES && reading->is_ours))
+		reading->is_ours = StoredHashIsOurs(reading->filter, tuple,
+											&reading->ncompared);
+	BloomScanAdd(reading->filter, tuple->hashvalue);
+	reading->ntuples++;
+}
+
+static void
+ReadChunk(Reading *reading, HashMemoryChunk chunk)
+{
+	size_t		at = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	while (at < chunk->used)
+	{
+		HashJoinTuple tuple = (HashJoinTuple) (HASH_CHUNK_DATA(chunk) + at);
+
+		ReadTuple(reading, tuple);
+		at += MAXALIGN(HJTUPLE_OVERHEAD + HJTUPLE_MINTUPLE(tuple)->t_len);
+	}
+}
+
+/*
+ * ReadTable
+ *		All tuples of a table of one batch.
+ *
+ * A table that was made for one batch has no skew buckets.  If it had, their
+ * tuples would be missing in our count, and the filter not be used.
+ */
+static void
+ReadTable(Reading *reading, HashJoinTable table)
+{
+	if (table->parallel_state != NULL)
+	{
+		dsa_pointer next = table->batches[0].shared->chunks;
+
+		while (DsaPointerIsValid(next))
+		{
+			HashMemoryChunk chunk = dsa_get_address(table->area, next);
+
+			ReadChunk(reading, chunk);
+			next = chunk->next.shared;
+		}
+		return;
+	}
+	for (HashMemoryChunk chunk = table->chunks; chunk != NULL;
+		 chunk = chunk->next.unshared)
+		ReadChunk(reading, chunk);
+}
+
+/*
+ * BloomScanMake
+ *		Make the filter of the table that BloomScanKnow has found, if it has
+ *		none.  False: there will be none.
+ */
+bool
+BloomScanMake(ScanFilter *filter)
+{
+	HashJoinTable table = filter->table;
+	Reading		reading = {filter, 0, 0, true};
+	double		ntuples = Max(table->totalTuples, 1);
+	double		bits = ntuples * (ntuples < LARGE_TUPLES ? SMALL_BITS : LARGE_BITS);
+	Size		limit = get_hash_memory_limit();
+
+	if (filter->words != NULL)
+		return true;
+	if (filter->refused)
+		return false;
+	/* tuples of other batches lie in files */
+	if (table->nbatch > 1)
+		return Refuse(filter, NULL);
+
+	limit = Min(limit - Min(limit, memory_used), MAX_FILTER);
+	bits = Min(bits, limit * 8.0);
+	if (bits < FEWEST_BITS * ntuples || limit < FEWEST_WORDS * sizeof(uint64))
+		return Refuse(filter, NULL);
+	filter->nwords = Max((uint64) (bits / SCAN_WORD_BITS), FEWEST_WORDS);
+	filter->words = MemoryContextAllocZero(table->hashCxt,
+										   filter->nwords * sizeof(uint64));
+	memory_used += filter->nwords * sizeof(uint64);
+
+	ReadTable(&reading, table);
+	ExecClearTuple(filter->inner_slot);
+	if (!reading.is_ours)
+		return Refuse(filter, "it stores other hash values than those of the keys");
+	if (reading.ntuples != table->totalTuples)
+		return Refuse(filter, "its table has another number of tuples than were counted");
+	filter->nmade++;
+	filter->peak = Max(filter->peak, filter->nwords * sizeof(uint64));
+	return true;
+}

@@ -1,0 +1,666 @@
+/*-------------------------------------------------------------------------
+ *
+ * node.c
+ *		The node that tests rows: Custom Scan (Bloom Filter).
+ *
+ * It stands between a node and its child, returns the slot that the child
+ * returns, and leaves out the rows that no filter of its joins knows.  Above a
+ * sequential scan it reads the table's rows itself, and tests them before the
+ * scan's own condition does.
+ *
+ * Each use of a filter goes through these states:
+ *
+ *		waiting -> on <-> paused -> gone
+ *
+ * It waits until an eighth as many rows have come as the table has tuples, so
+ * that the time to make the filter is small beside that to make the table.
+ * Then it looks at windows of rows.  After one of which it drops less than a
+ * fifth it pauses, longer each time, and is gone after the third in a row.  A
+ * node without uses leaves the tree.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/tableam.h"
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+#include "scan/scan.h"
+
+/* rows between two looks at what a filter drops, in tests with small tables */
+#define WINDOW			4096
+#define SMALL_WINDOW	8
+/* rows of the first pause, likewise; each is eight times as long as the last one */
+#define PAUSE			(16 * WINDOW)
+#define SMALL_PAUSE		SMALL_WINDOW
+#define MAX_PAUSES		3
+/* one row of how many must be dropped? */
+#define PAYS_AT			5
+
+typedef struct ScanNode
+{
+	CustomScanState css;
+	PlanState **link;			/* the parent's, to us */
+	ExprContext *econtext;		/* for hash functions that allocate */
+	bool		allocates;
+	bool		before;			/* reads the scan's rows, before its qual */
+	int			nuses;
+	int			nlive;			/* the first ones; the others are gone */
+	int			max_uses;
+	ScanUse   **uses;
+} ScanNode;
+
+static const CustomExecMethods exec_methods;
+static const CustomScanMethods plan_methods;
+
+
+/* ----------------------------------------------------------------
+ *		States
+ * ----------------------------------------------------------------
+ */
+
+static uint32
+Window(const ScanUse *use)
+{
+	return use->filter->testing == SCAN_TESTING_OFF ? WINDOW : SMALL_WINDOW;
+}
+
+static void
+Enter(ScanUse *use, UseState state)
+{
+	use->state = state;
+	use->on = state == SCAN_ON ? use->generation : 0;
+	use->steps |= 1 << state;
+}
+
+/*
+ * EndWindow
+ *		Does the filter pay?
+ */
+static void
+EndWindow(ScanUse *use)
+{
+	uint32		window = Window(use);
+
+	if (use->rejected >= window / PAYS_AT ||
+		use->filter->testing == SCAN_TESTING_FORCE)
+		use->npauses = 0;
+	else if (++use->npauses > MAX_PAUSES)
+		Enter(use, SCAN_GONE);
+	else
+	{
+		use->wait = (uint64) (window == WINDOW ? PAUSE : SMALL_PAUSE) <<
+			(3 * (use->npauses - 1));
+		Enter(use, SCAN_PAUSED);
+	}
+	use->total_rejected += use->rejected;
+	use->rejected = 0;
+	use->left = window;
+}
+
+/*
+ * Advance
+ *		A row comes, and the filter is not on.
+ */
+static void
+Advance(ScanUse *use)
+{
+	ScanFilter *filter = use->filter;
+
+	if (!BloomScanKnow(filter))
+		return;
+	if (use->generation != filter->generation)
+	{
+		/* another table; what its filter drops still counts for this window */
+		if (use->generation != 0)
+			use->nagain++;
+		use->generation = filter->generation;
+		use->wait = filter->testing == SCAN_TESTING_FORCE ? 0 :
+			(uint64) (filter->table->totalTuples / 8);
+		Enter(use, SCAN_WAITING);
+	}
+	if (use->wait > 0)
+		use->wait--;
+	else
+		Enter(use, BloomScanMake(filter) ? SCAN_ON : SCAN_GONE);
+}
+
+
+/* ----------------------------------------------------------------
+ *		Rows
+ * ----------------------------------------------------------------
+ */
+
+static inline uint32
+HashKey(FmgrInfo *function, Oid collation, Datum key)
+{
+	switch (function->fn_oid)
+	{
+		case F_HASHINT4:
+			return hash_bytes_uint32((uint32) DatumGetInt32(key));
+		case F_HASHINT8:
+			{
+				/* as hashint8 does: equal to hashint4 where the value is */
+				int64		value = DatumGetInt64(key);
+				uint32		low = (uint32) value;
+				uint32		high = (uint32) ((uint64) value >> 32);
+
+				return hash_bytes_uint32(low ^ (value >= 0 ? high : ~high));
+			}
+		default:
+			return DatumGetUInt32(FunctionCall1Coll(function, collation, key));
+	}
+}
+
+/* The hash that the join will look for.  False: a key is null, and matches nothing. */
+static inline bool
+HashRow(const ScanUse *use, TupleTableSlot *slot, uint32 *hash)
+{
+	ScanFilter *filter = use->filter;
+	uint32		h = 0;
+
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		bool		isnull;
+		Datum		key = slot_getattr(slot, use->attno[i], &isnull);
+
+		if (isnull)
+			return false;
+		h = pg_rotate_left32(h, 1) ^
+			HashKey(&filter->outer_hash[i], filter->collation[i], key);
+	}
+	*hash = h;
+	return true;
+}
+
+static TupleTableSlot *NextUntested(PlanState *ps);
+
+/*
+ * Report
+ *		For the random tests: what happened at each use of a node that leaves,
+ *		or ends.
+ */
+static void
+Report(ScanNode *node, bool leaves)
+{
+	for (int i = 0; i < node->nuses; i++)
+	{
+		ScanUse    *use = node->uses[i];
+		ScanFilter *filter = use->filter;
+		Join	   *join = (Join *) filter->join->js.ps.plan;
+
+		if (filter->testing == SCAN_TESTING_OFF)
+			continue;
+		ereport(DEBUG1,
+				(errmsg_internal("bloomtype_scan: join=%d passed=%u child=%d before=%d rejected="
+								 UINT64_FORMAT " made=%d again=%d steps=%u trusted=%d shared=%d worker=%d left=%d",
+								 (int) join->jointype, use->passed,
+								 (int) nodeTag(outerPlanState(node)->plan),
+								 node->before, use->total_rejected + use->rejected,
+								 filter->nmade, use->nagain, use->steps,
+								 filter->trusted,
+								 innerPlanState(filter->join)->plan->parallel_aware,
+								 IsParallelWorker(), leaves)));
+	}
+}
+
+/*
+ * DropGone
+ *		Forget the uses that are gone, and leave if there is none left.
+ *
+ * The parent may have our address in a local variable while we return to it:
+ * from now on we pass on what the child returns.  An instrumented node stays
+ * in the tree, so that EXPLAIN ANALYZE shows what it did; so does, for the
+ * same reason, one whose numbers a worker reports.
+ */
+static void
+DropGone(ScanNode *node)
+{
+	int			nlive = 0;
+
+	/* stable, those that are gone last: EXPLAIN shows them all */
+	for (int i = 0; i < node->nlive; i++)
+	{
+		ScanUse    *use = node->uses[i];
+
+		if (use->state == SCAN_GONE)
+			continue;
+		memmove(&node->uses[nlive + 1], &node->uses[nlive],
+				(i - nlive) * sizeof(ScanUse *));
+		node->uses[nlive++] = use;
+	}
+	node->nlive = nlive;
+	if (nlive == 0)
+	{
+		ExecSetExecProcNode(&node->css.ss.ps, NextUntested);
+		if (node->css.ss.ps.instrument == NULL)
+		{
+			Report(node, true);
+			*node->link = outerPlanState(node);
+		}
+	}
+}
+
+/*
+ * Passes
+ *		May the row have a partner in each of the joins?
+ */
+static inline bool
+Passes(ScanNode *node, TupleTableSlot *slot)
+{
+	bool		passes = true;
+	bool		tested = false;
+	bool		gone = false;
+	MemoryContext old = CurrentMemoryContext;
+
+	if (node->allocates)
+	{
+		ResetExprContext(node->econtext);
+		MemoryContextSwitchTo(node->econtext->ecxt_per_tuple_memory);
+	}
+	for (int i = 0; i < node->nlive && passes; i++)
+	{
+		ScanUse    *use = node->uses[i];
+		uint32		hash;
+
+		/* the filter of a table that is gone has another generation */
+		if (unlikely(use->on != use->filter->generation))
+			Advance(use);
+		else
+		{
+			passes = HashRow(use, slot, &hash) &&
+				BloomScanHas(use->filter, hash);
+			tested = true;
+			use->rejected += !passes;
+			if (unlikely(--use->left == 0))
+				EndWindow(use);
+		}
+		gone |= use->state == SCAN_GONE;
+	}
+	if (node->allocates)
+		MemoryContextSwitchTo(old);
+	if (!passes)
+		InstrCountFiltered1(&node->css.ss, 1);
+	else if (!tested)
+		InstrCountFiltered2(&node->css.ss, 1);
+	if (unlikely(gone))
+		DropGone(node);
+	return passes;
+}
+
+/* After the child's own conditions, whatever it is. */
+static TupleTableSlot *
+NextAfter(PlanState *ps)
+{
+	ScanNode   *node = (ScanNode *) ps;
+	PlanState  *child = outerPlanState(ps);
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(child);
+
+		if (TupIsNull(slot) || Passes(node, slot))
+			return slot;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * NextBefore
+ *		Rows of a sequential scan, tested before its own condition.
+ *
+ * What ExecScan does, with our test in between.  The scan itself begins, and
+ * begins again after a rescan: then it returns a row that we do not test.
+ * With instrumentation, the scan has no condition (see CanReadRows).
+ */
+static TupleTableSlot *
+NextBefore(PlanState *ps)
+{
+	ScanNode   *node = (ScanNode *) ps;
+	SeqScanState *scan = (SeqScanState *) outerPlanState(ps);
+	TableScanDesc desc = scan->ss.ss_currentScanDesc;
+	TupleTableSlot *slot = scan->ss.ss_ScanTupleSlot;
+	ExprState  *qual = scan->ss.ps.qual;
+	ProjectionInfo *projection = scan->ss.ps.ps_ProjInfo;
+	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
+
+	if (unlikely(desc == NULL || scan->ss.ps.chgParam != NULL))
+		return ExecProcNode(&scan->ss.ps);
+	for (;;)
+	{
+		bool		found;
+
+		CHECK_FOR_INTERRUPTS();
+		if (scan->ss.ps.instrument)
+			InstrStartNode(scan->ss.ps.instrument);
+		found = table_scan_getnextslot(desc, ForwardScanDirection, slot);
+		if (scan->ss.ps.instrument)
+			InstrStopNode(scan->ss.ps.instrument, found ? 1.0 : 0.0);
+		if (!found)
+			return projection != NULL ?
+				ExecClearTuple(projection->pi_state.resultslot) : slot;
+		if (!Passes(node, slot))
+			continue;
+		if (qual != NULL || projection != NULL)
+		{
+			ResetExprContext(econtext);
+			econtext->ecxt_scantuple = slot;
+			if (!ExecQual(qual, econtext))
+				continue;
+			if (projection != NULL)
+				return ExecProject(projection);
+		}
+		return slot;
+	}
+}
+
+/* All uses are gone. */
+static TupleTableSlot *
+NextUntested(PlanState *ps)
+{
+	TupleTableSlot *slot = ExecProcNode(outerPlanState(ps));
+
+	if (!TupIsNull(slot))
+		InstrCountFiltered2(ps, 1);
+	return slot;
+}
+
+
+/* ----------------------------------------------------------------
+ *		Putting the node there
+ * ----------------------------------------------------------------
+ */
+
+static bool
+IsOurs(PlanState *ps)
+{
+	return IsA(ps, CustomScanState) &&
+		((CustomScanState *) ps)->methods == &exec_methods;
+}
+
+/*
+ * BloomScanBelow
+ *		The node itself, or what is below it if it is one of ours.
+ */
+PlanState *
+BloomScanBelow(PlanState *ps)
+{
+	return IsOurs(ps) ? outerPlanState(ps) : ps;
+}
+
+/*
+ * MapToTable
+ *		Set the columns of a use to those of the scanned table.  False if one
+ *		is no column of it.
+ */
+static bool
+MapToTable(ScanUse *use, PlanState *scan)
+{
+	for (int i = 0; i < use->filter->nkeys; i++)
+	{
+		TargetEntry *entry = list_nth_node(TargetEntry, scan->plan->targetlist,
+										   use->out_attno[i] - 1);
+		Node	   *column = BloomScanPlain((Node *) entry->expr);
+
+		if (!IsA(column, Var) || ((Var *) column)->varattno <= 0)
+			return false;
+		use->attno[i] = ((Var *) column)->varattno;
+	}
+	return true;
+}
+
+/*
+ * ChooseForm
+ *		May we read the rows of the scan, and test them before its condition?
+ *
+ * Only if nobody can see that the condition is asked for fewer rows: it has no
+ * volatile function, and what we call for all rows is trusted.  The server
+ * counts what the condition removes; where that count is wanted and there is
+ * a condition, we let the scan do it.
+ */
+static void
+ChooseForm(ScanNode *node)
+{
+	PlanState  *child = outerPlanState(node);
+
+	node->before = IsA(child, SeqScanState) && BloomScanQuiet(child) &&
+		(child->instrument == NULL || child->qual == NULL);
+	for (int i = 0; i < node->nuses && node->before; i++)
+		node->before = node->uses[i]->filter->trusted &&
+			MapToTable(node->uses[i], child);
+	if (!node->before)
+	{
+		for (int i = 0; i < node->nuses; i++)
+			memcpy(node->uses[i]->attno, node->uses[i]->out_attno,
+				   sizeof(node->uses[i]->attno));
+	}
+	ExecSetExecProcNode(&node->css.ss.ps, node->before ? NextBefore : NextAfter);
+}
+
+/*
+ * MakePlan
+ *		A plan for our node, which nobody has planned.
+ *
+ * EXPLAIN reads it, and UpdateChangedParamSet.  Its number is the same in the
+ * leader and in all workers, and no other node has it.
+ */
+static CustomScan *
+MakePlan(PlanState *child)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	Plan	   *plan = &scan->scan.plan;
+	ListCell   *lc;
+
+	scan->methods = &plan_methods;
+	plan->startup_cost = child->plan->startup_cost;
+	plan->total_cost = child->plan->total_cost;
+	plan->plan_rows = child->plan->plan_rows;
+	plan->plan_width = child->plan->plan_width;
+	plan->parallel_safe = child->plan->parallel_safe;
+	plan->plan_node_id = -1 - child->plan->plan_node_id;
+	plan->lefttree = child->plan;
+	plan->extParam = child->plan->extParam;
+	plan->allParam = child->plan->allParam;
+	foreach(lc, child->plan->targetlist)
+	{
+		TargetEntry *entry = flatCopyTargetEntry(lfirst_node(TargetEntry, lc));
+		Node	   *expr = (Node *) entry->expr;
+
+		entry->expr = (Expr *) makeVar(OUTER_VAR, entry->resno, exprType(expr),
+									   exprTypmod(expr), exprCollation(expr), 0);
+		plan->targetlist = lappend(plan->targetlist, entry);
+	}
+	return scan;
+}
+
+static ScanNode *
+PutNode(PlanState **link)
+{
+	PlanState  *child = *link;
+	EState	   *estate = child->state;
+	ScanNode   *node;
+	PlanState  *ps;
+
+	if (IsOurs(child))
+		return (ScanNode *) child;
+
+	node = palloc0(sizeof(ScanNode));
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	node->link = link;
+	node->econtext = CreateExprContext(estate);
+	node->max_uses = 4;
+	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
+
+	ps = &node->css.ss.ps;
+	ps->plan = &MakePlan(child)->scan.plan;
+	ps->state = estate;
+	ps->lefttree = child;
+	ps->ps_ResultTupleDesc = child->ps_ResultTupleDesc;
+	ps->scandesc = child->scandesc;
+	ps->scanops = child->scanops;
+	ps->scanopsfixed = child->scanopsfixed;
+	ps->scanopsset = child->scanopsset;
+	ps->resultops = child->resultops;
+	ps->resultopsfixed = child->resultopsfixed;
+	ps->resultopsset = child->resultopsset;
+	/* never filled, but ExecEndCustomScan clears them */
+	ps->ps_ResultTupleSlot = ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
+	node->css.ss.ss_ScanTupleSlot =
+		ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
+	ps->chgParam = bms_copy(child->chgParam);
+	if (estate->es_instrument)
+		ps->instrument = BloomScanInstrument(estate->es_instrument);
+	*link = ps;
+	return node;
+}
+
+/*
+ * BloomScanPlace
+ *		Have rows tested by this filter between a node and its child, where
+ *		its keys are these columns.
+ *
+ * All filters of one place share a node.  Those that were placed first, of the
+ * lowest joins, are tested first.
+ */
+void
+BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
+			   uint32 passed)
+{
+	ScanNode   *node = PutNode(link);
+	ScanUse    *use = palloc0(sizeof(ScanUse));
+
+	use->filter = filter;
+	use->left = Window(use);
+	use->passed = passed;
+	memcpy(use->out_attno, attno, filter->nkeys * sizeof(AttrNumber));
+	if (node->nuses == node->max_uses)
+	{
+		node->max_uses *= 2;
+		node->uses = repalloc(node->uses, node->max_uses * sizeof(ScanUse *));
+	}
+	node->uses[node->nuses++] = use;
+	node->nlive = node->nuses;
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		if (filter->outer_hash[i].fn_oid != F_HASHINT4 &&
+			filter->outer_hash[i].fn_oid != F_HASHINT8)
+			node->allocates = true;
+	}
+	ChooseForm(node);
+}
+
+
+/* ----------------------------------------------------------------
+ *		What the server asks of the node
+ * ----------------------------------------------------------------
+ */
+
+static Node *
+CreateState(CustomScan *plan)
+{
+	elog(ERROR, "custom scan \"%s\" is in no plan", plan->methods->CustomName);
+	return NULL;				/* keep compiler quiet */
+}
+
+static TupleTableSlot *
+Next(CustomScanState *css)
+{
+	return NextAfter(&css->ss.ps);
+}
+
+static void
+End(CustomScanState *css)
+{
+	Report((ScanNode *) css, false);
+	ExecEndNode(outerPlanState(css));
+}
+
+static void
+Rescan(CustomScanState *css)
+{
+	PlanState  *child = outerPlanState(css);
+
+	/* else the child does it itself, with its next row */
+	if (child->chgParam == NULL)
+		ExecReScan(child);
+}
+
+/*
+ * Condition
+ *		The hash condition of a join, as text.
+ */
+static char *
+Condition(ScanFilter *filter, List *ancestors, ExplainState *es)
+{
+	HashJoin   *join = (HashJoin *) filter->join->js.ps.plan;
+	List	   *above = ancestors;
+	List	   *context;
+
+	/* the names of its columns are those that the join has for them */
+	for (int i = 0; i < list_length(ancestors); i++)
+	{
+		if (list_nth(ancestors, i) == join)
+			above = list_copy_tail(ancestors, i + 1);
+	}
+	context = set_deparse_context_plan(es->deparse_cxt, &join->join.plan, above);
+	return deparse_expression((Node *) make_ands_explicit(join->hashclauses),
+							  context, true, false);
+}
+
+static void
+ExplainRows(const char *label, double nrows, PlanState *ps, ExplainState *es)
+{
+	double		nloops = ps->instrument->nloops;
+
+	if (nrows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyFloat(label, NULL, nloops > 0 ? nrows / nloops : 0, 0, es);
+}
+
+static void
+Explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	ScanNode   *node = (ScanNode *) css;
+	PlanState  *ps = &css->ss.ps;
+	List	   *conditions = NIL;
+	int64		memory = 0;
+
+	for (int i = 0; i < node->nuses; i++)
+	{
+		ScanFilter *filter = node->uses[i]->filter;
+
+		conditions = lappend(conditions, Condition(filter, ancestors, es));
+		memory += (filter->peak + 1023) / 1024;
+	}
+	ExplainPropertyList("Hash Cond", conditions, es);
+	if (!es->analyze || ps->instrument == NULL)
+		return;
+	ExplainRows("Rows Removed by Bloom Filter", ps->instrument->nfiltered1, ps, es);
+	ExplainRows("Rows Not Tested", ps->instrument->nfiltered2, ps, es);
+	if (memory > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyInteger("Memory Usage", "kB", memory, es);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "Bloom Filter",
+	.ExecCustomScan = Next,
+	.EndCustomScan = End,
+	.ReScanCustomScan = Rescan,
+	.ExplainCustomScan = Explain
+};
+
+static const CustomScanMethods plan_methods = {
+	.CustomName = "Bloom Filter",
+	.CreateCustomScanState = CreateState
+};

@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *		Joins that filter by themselves: where a filter may stand.
+ *
+ * No plan is changed.  When the executor has initialized a plan, we look for
+ * hash joins that drop the rows of their outer side that have no partner, and
+ * follow their keys down that side, as long as dropping a row there does not
+ * change the result.  There stands our node (node.c), which asks the filter
+ * of the join (filter.c).
+ *
+ * src/scan/README has the rules, and their reasons.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/guc.h"
+
+#include "scan/scan.h"
+
+PG_MODULE_MAGIC;
+
+/*
+ * Bits of the executor's flags that the server does not use.  Workers get the
+ * flags of the leader's plan, and do what these say, whatever the settings are
+ * by then: a node that only a worker has would be an error with EXPLAIN
+ * ANALYZE.
+ */
+#define FLAG_FILTERS	0x10000000
+#define FLAG_SMALL		0x20000000
+#define FLAG_FORCE		0x40000000
+#define OUR_FLAGS		(FLAG_FILTERS | FLAG_SMALL | FLAG_FORCE)
+
+/* A plan without workers that costs less is not looked at. */
+#define MIN_COST		100.0
+/* rows that must be expected somewhere between the join and the filter */
+#define MIN_ROWS		10000.0
+
+static bool enabled = false;
+static int	testing = SCAN_TESTING_OFF;
+
+static const struct config_enum_entry testing_options[] = {
+	{"off", SCAN_TESTING_OFF, false},
+	{"small", SCAN_TESTING_SMALL, false},
+	{"force", SCAN_TESTING_FORCE, false},
+	{NULL, 0, false}
+};
+
+static ExecutorStart_hook_type previous_start = NULL;
+
+
+/* ----------------------------------------------------------------
+ *		Following keys
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * IsLoud
+ *		For the inner side of a nested loop, which is read once for each outer
+ *		row: does anybody notice how often?  For planstate_tree_walker.
+ */
+static bool
+IsLoud(PlanState *ps, void *context)
+{
+	switch (nodeTag(ps))
+	{
+		case T_SeqScanState:
+		case T_IndexScanState:
+		case T_IndexOnlyScanState:
+		case T_BitmapHeapScanState:
+		case T_BitmapIndexScanState:
+		case T_BitmapAndState:
+		case T_BitmapOrState:
+		case T_AppendState:
+		case T_MaterialState:
+		case T_MemoizeState:
+		case T_HashState:
+		case T_HashJoinState:
+		case T_NestLoopState:
+		case T_MergeJoinState:
+		case T_SubqueryScanState:
+		case T_SortState:
+		case T_AggState:
+		case T_LimitState:
+		case T_ResultState:
+			return !BloomScanQuiet(ps) ||
+				planstate_tree_walker(ps, IsLoud, context);
+		case T_CustomScanState:
+			return BloomScanBelow(ps) == ps || IsLoud(BloomScanBelow(ps), context);
+		default:
+			return true;
+	}
+}
+
+/*
+ * MapDown
+ *		The columns of a node's result as columns of its child, in its target
+ *		list the variables of this number.  False if one is something else.
+ */
+static bool
+MapDown(const ScanFilter *filter, PlanState *ps, int varno,
+		const AttrNumber *attno, AttrNumber *below)
+{
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		TargetEntry *entry = list_nth_node(TargetEntry, ps->plan->targetlist,
+										   attno[i] - 1);
+		Node	   *expr = BloomScanPlain((Node *) entry->expr);
+
+		if (!IsA(expr, Var) || ((Var *) expr)->varno != varno ||
+			((Var *) expr)->varattno <= 0)
+			return false;
+		below[i] = ((Var *) expr)->varattno;
+	}
+	return true;
+}
+
+/* A child that is executed asynchronously is known to its parent by address. */
+static bool
+HasAsyncChild(AppendState *append)
+{
+	for (int i = 0; i < append->as_nplans; i++)
+	{
+		if (append->appendplans[i]->plan->async_capable)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * OnlyChild
+ *		Where a row of a node's result comes from, if it comes from one row of
+ *		one child, and if leaving that out there leaves out this row here, and
+ *		does nothing else.  NULL if that is not so, or if we do not know.
+ */
+static PlanState **
+OnlyChild(PlanState *ps, int *varno)
+{
+	PlanState **child = NULL;
+
+	switch (nodeTag(ps))
+	{
+		case T_SubqueryScanState:
+			child = &((SubqueryScanState *) ps)->subplan;
+			*varno = ((Scan *) ps->plan)->scanrelid;
+			break;
+		case T_ResultState:
+			if (((ResultState *) ps)->resconstantqual == NULL)
+				child = &outerPlanState(ps);
+			break;
+		case T_NestLoopState:
+		case T_MergeJoinState:
+		case T_HashJoinState:
+			switch (((Join *) ps->plan)->jointype)
+			{
+				case JOIN_INNER:
+				case JOIN_LEFT:
+				case JOIN_SEMI:
+				case JOIN_ANTI:
+					child = &outerPlanState(ps);
+					break;
+				default:
+					break;
+			}
+			if (IsA(ps, NestLoopState) && IsLoud(innerPlanState(ps), NULL))
+				child = NULL;
+			break;
+		default:
+			break;
+	}
+	if (child == NULL || *child == NULL || (*child)->plan->async_capable ||
+		!BloomScanQuiet(ps))
+		return NULL;
+	return child;
+}
+
+/*
+ * Follow
+ *		Place the filter as far below as it may stand.
+ *
+ * nrows is the greatest number of rows that the planner expects at one of the
+ * nodes that were passed.  All conditions must be the same in the leader and
+ * in a worker: they depend on the plan alone.
+ */
+static void
+Follow(ScanFilter *filter, PlanState **link, const AttrNumber *attno,
+	   uint32 passed, double nrows)
+{
+	PlanState  *ps = BloomScanBelow(*link);
+	PlanState **child;
+	AttrNumber	below[SCAN_MAX_KEYS];
+	int			varno = OUTER_VAR;
+
+	check_stack_depth();
+	nrows = Max(nrows, ps->plan->plan_rows);
+	/* what is not trusted comes after all conditions of the outer side */
+	if (filter->trusted)
+	{
+		if (IsA(ps, AppendState) && !HasAsyncChild((AppendState *) ps))
+		{
+			AppendState *append = (AppendState *) ps;
+
+			for (int i = 0; i < append->as_nplans; i++)
+				Follow(filter, &append->appendplans[i], attno, passed | 1, nrows);
+			return;
+		}
+		child = OnlyChild(ps, &varno);
+		if (child != NULL && MapDown(filter, ps, varno, attno, below))
+		{
+			uint32		kind = IsA(ps, SubqueryScanState) ? 2 :
+			IsA(ps, ResultState) ? 4 :
+			IsA(ps, NestLoopState) ? 8 :
+			IsA(ps, MergeJoinState) ? 16 : 32;
+
+			Follow(filter, child, below, passed | kind, nrows);
+			return;
+		}
+	}
+	if (nrows >= MIN_ROWS || filter->testing != SCAN_TESTING_OFF)
+		BloomScanPlace(link, filter, attno, passed);
+}
+
+/*
+ * FilterJoin
+ *		Place the filter of a hash join, if it can have one, and its keys are
+ *		columns of its outer side.
+ */
+static void
+FilterJoin(HashJoinState *join, ScanTesting how)
+{
+	HashJoin   *plan = (HashJoin *) join->js.ps.plan;
+	ScanFilter *filter = BloomScanFilterOf(join);
+	AttrNumber	attno[SCAN_MAX_KEYS];
+
+	if (filter == NULL || outerPlanState(join)->plan->async_capable)
+		return;
+	filter->testing = how;
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		Node	   *key = BloomScanPlain(list_nth(plan->hashkeys, i));
+
+		if (!IsA(key, Var) || ((Var *) key)->varno != OUTER_VAR ||
+			((Var *) key)->varattno <= 0)
+			return;
+		attno[i] = ((Var *) key)->varattno;
+	}
+	Follow(filter, &outerPlanState(join), attno, 0, 0);
+}
+
+/* The joins below come first: their filters are tested first. */
+static bool
+WalkPlan(PlanState *ps, void *context)
+{
+	check_stack_depth();
+	planstate_tree_walker(ps, WalkPlan, context);
+	if (IsA(ps, HashJoinState))
+		FilterJoin((HashJoinState *) ps, *(ScanTesting *) context);
+	return false;
+}
+
+
+/* ----------------------------------------------------------------
+ *		The hook, and the settings
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * FlagsOf
+ *		What to do with this plan, as bits of the executor's flags.
+ *
+ * In a worker, the leader has said it.  The plans of functions that a worker
+ * calls have no flags, and no filters.
+ */
+static int
+FlagsOf(QueryDesc *desc, int eflags)
+{
+	if (IsParallelWorker())
+		return eflags & OUR_FLAGS;
+	if (!enabled)
+		return 0;
+	if (testing == SCAN_TESTING_SMALL)
+		return FLAG_FILTERS | FLAG_SMALL;
+	if (testing == SCAN_TESTING_FORCE)
+		return FLAG_FILTERS | FLAG_FORCE;
+	/* above Gather, LIMIT may cost little: the cost says nothing of workers */
+	if (!desc->plannedstmt->parallelModeNeeded &&
+		desc->plannedstmt->planTree->total_cost < MIN_COST)
+		return 0;
+	return FLAG_FILTERS;
+}
+
+static void
+Start(QueryDesc *desc, int eflags)
+{
+	int			flags = FlagsOf(desc, eflags);
+
+	if (previous_start)
+		previous_start(desc, eflags & ~OUR_FLAGS);
+	else
+		standard_ExecutorStart(desc, eflags & ~OUR_FLAGS);
+
+	if ((flags & FLAG_FILTERS) && desc->planstate != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(desc->estate->es_query_cxt);
+		ScanTesting how =
+		(flags & FLAG_FORCE) ? SCAN_TESTING_FORCE :
+		(flags & FLAG_SMALL) ? SCAN_TESTING_SMALL : SCAN_TESTING_OFF;
+
+		WalkPlan(desc->planstate, &how);
+		desc->estate->es_top_eflags |= flags;
+		MemoryContextSwitchTo(old);
+	}
+}
+
+void
+_PG_init(void)
+{
+	DefineCustomBoolVariable("bloomtype_scan.enabled",
+							 "Lets hash joins filter the rows of their outer side by a Bloom filter of their keys.",
+							 "A preview. No plan is changed, and no result.",
+							 &enabled, false, PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("bloomtype_scan.testing",
+							 "For tests: filters for small tables, too, in small steps or always.",
+							 NULL,
+							 &testing, SCAN_TESTING_OFF, testing_options,
+							 PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	MarkGUCPrefixReserved("bloomtype_scan");
+	previous_start = ExecutorStart_hook;
+	ExecutorStart_hook = Start;
+}

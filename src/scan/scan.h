@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.h
+ *		Joins that filter by themselves: what the files share.
+ *
+ * src/scan/README has the rules, and their reasons.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_SCAN_H
+#define BLOOM_SCAN_H
+
+#include "executor/hashjoin.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+
+#include "scan/compat.h"
+
+/* a join with more keys has no filter */
+#define SCAN_MAX_KEYS	8
+
+/* For tests: what to do with tables too small for a filter to pay. */
+typedef enum ScanTesting
+{
+	SCAN_TESTING_OFF,			/* none: they have no node */
+	SCAN_TESTING_SMALL,			/* as with large ones, in small steps */
+	SCAN_TESTING_FORCE			/* filter always, and never give up */
+} ScanTesting;
+
+/*
+ * The filter of a hash join: the hash values that its table stores.
+ *
+ * A generation is the time from one table to the next.  What was made in one
+ * is not valid in another: its memory has gone with its table.
+ */
+typedef struct ScanFilter
+{
+	HashJoinState *join;
+	ScanTesting testing;
+	bool		trusted;		/* hash functions may see any row */
+	int			nkeys;
+	FmgrInfo	outer_hash[SCAN_MAX_KEYS];
+	FmgrInfo	inner_hash[SCAN_MAX_KEYS];
+	Oid			collation[SCAN_MAX_KEYS];
+	AttrNumber	inner_attno[SCAN_MAX_KEYS];
+	TupleTableSlot *inner_slot;
+
+	/* of this generation */
+	uint64		generation;		/* at least 1 */
+	HashJoinTable table;		/* NULL if we do not know of one */
+	uint64	   *words;			/* NULL if not made */
+	uint64		nwords;
+	bool		refused;		/* there will be none */
+
+	/* for EXPLAIN and tests */
+	Size		peak;			/* bytes */
+	int			nmade;
+} ScanFilter;
+
+/* What a filter is about to do at a place. */
+typedef enum UseState
+{
+	SCAN_WAITING,				/* until rows have come that pay for it */
+	SCAN_ON,
+	SCAN_PAUSED,				/* it drops too little */
+	SCAN_GONE					/* it does not pay */
+} UseState;
+
+/* The use of a filter at a place: its columns there, and whether it pays. */
+typedef struct ScanUse
+{
+	ScanFilter *filter;
+	AttrNumber	attno[SCAN_MAX_KEYS];	/* of the slot that is tested */
+	AttrNumber	out_attno[SCAN_MAX_KEYS];	/* of the child's result */
+	uint32		passed;			/* kinds of nodes between join and place */
+
+	UseState	state;
+	uint64		generation;		/* that the state is about */
+	uint64		on;				/* the generation if state is SCAN_ON, or 0 */
+	uint64		wait;			/* rows before the next step, unless on */
+	uint32		left;			/* rows of this window */
+	uint32		rejected;		/* of this window */
+	int			npauses;		/* since it last paid */
+
+	/* for tests */
+	uint64		total_rejected;
+	uint32		steps;			/* states that it has been in */
+	int			nagain;			/* generations after the first */
+} ScanUse;
+
+/* filter.c */
+extern Node *BloomScanPlain(Node *expr);
+extern bool BloomScanQuiet(PlanState *ps);
+extern ScanFilter *BloomScanFilterOf(HashJoinState *join);
+extern bool BloomScanKnow(ScanFilter *filter);
+extern bool BloomScanMake(ScanFilter *filter);
+
+/* node.c */
+extern PlanState *BloomScanBelow(PlanState *ps);
+extern void BloomScanPlace(PlanState **link, ScanFilter *filter,
+						   const AttrNumber *attno, uint32 passed);
+
+#define SCAN_WORD_BITS	64
+
+/* Spread the 32 bits of a hash over 64. */
+static inline uint64
+BloomScanMix(uint32 hash)
+{
+	uint64		x = hash;
+
+	x *= UINT64CONST(0x9E3779B97F4A7C15);
+	x ^= x >> 32;
+	x *= UINT64CONST(0xD6E8FEB86659FD93);
+	x ^= x >> 32;
+	return x;
+}
+
+/* Four bits, all of one word: one look at memory. */
+static inline uint64
+BloomScanBits(uint64 mixed)
+{
+	return (UINT64CONST(1) << (mixed & 63)) |
+		(UINT64CONST(1) << ((mixed >> 6) & 63)) |
+		(UINT64CONST(1) << ((mixed >> 12) & 63)) |
+		(UINT64CONST(1) << ((mixed >> 18) & 63));
+}
+
+/* nwords is below 2^32: see BloomScanMake */
+static inline uint64
+BloomScanWord(uint64 mixed, uint64 nwords)
+{
+	return ((mixed >> 32) * nwords) >> 32;
+}
+
+static inline void
+BloomScanAdd(ScanFilter *filter, uint32 hash)
+{
+	uint64		mixed = BloomScanMix(hash);
+
+	filter->words[BloomScanWord(mixed, filter->nwords)] |= BloomScanBits(mixed);
+}
+
+/* False is certain: the table has no tuple of this hash. */
+static inline bool
+BloomScanHas(const ScanFilter *filter, uint32 hash)
+{
+	uint64		mixed = BloomScanMix(hash);
+	uint64		bits = BloomScanBits(mixed);
+
+	return (filter->words[BloomScanWord(mixed, filter->nwords)] & bits) == bits;
+}
+
+#endif							/* BLOOM_SCAN_H */

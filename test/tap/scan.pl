@@ -1,0 +1,227 @@
+# Joins that filter, where a mistake would be a wrong answer: one query for each rule,
+# with the library and without; and with mutants of it, which the same queries must
+# catch.  Then the library beside others, cancelled, and executed many times.
+#
+# BLOOM_STRESS multiplies the executions.
+#
+use strict;
+use warnings;
+
+use File::Spec;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $stress = $ENV{BLOOM_STRESS} // 1;
+my $node = PostgreSQL::Test::Cluster->new('scan');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+fsync = off
+autovacuum = off
+jit = off
+max_parallel_workers_per_gather = 0
+shared_preload_libraries = 'pg_stat_statements'
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE TABLE fact (k int, s int, f float4);
+	INSERT INTO fact SELECT i % 1000, i % 100, i % 1000 / 2.0 FROM generate_series(1, 50000) AS i;
+	CREATE TABLE thousand AS SELECT generate_series(0, 999) AS k;
+	CREATE TABLE dim (k int8, g int, f float8);
+	INSERT INTO dim SELECT i, i % 10, i / 2.0 FROM generate_series(1, 20) AS i;
+	CREATE TABLE large AS SELECT i AS k, i % 10 AS g, repeat('x', 100) AS fill FROM generate_series(1, 20000) AS i;
+	CREATE TABLE parts (LIKE fact) PARTITION BY LIST (s);
+	CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0, 1, 2, 3, 4);
+	CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
+	INSERT INTO parts SELECT * FROM fact;
+	CREATE SEQUENCE called;
+	CREATE TYPE one AS (i int);
+	CREATE FUNCTION one_eq(one, one) RETURNS boolean STRICT IMMUTABLE COST 1 LANGUAGE plpgsql AS 'BEGIN RETURN $1.i = $2.i; END';
+	CREATE FUNCTION one_hash(one) RETURNS int STRICT IMMUTABLE LANGUAGE plpgsql AS $$
+	BEGIN
+		IF $1.i > 8000 THEN RAISE NOTICE 'hidden: %', $1.i; END IF;
+		RETURN hashint4($1.i);
+	END $$;
+	CREATE OPERATOR = (LEFTARG = one, RIGHTARG = one, FUNCTION = one_eq, COMMUTATOR = =, HASHES, RESTRICT = eqsel, JOIN = eqjoinsel);
+	CREATE OPERATOR CLASS one_ops DEFAULT FOR TYPE one USING hash AS OPERATOR 1 =, FUNCTION 1 one_hash(one);
+	CREATE TABLE ones AS SELECT ROW(i)::one AS o, i FROM generate_series(1, 10000) AS i;
+	CREATE VIEW visible WITH (security_barrier) AS SELECT * FROM ones WHERE i <= 8000;
+	CREATE TABLE two AS SELECT ROW(i)::one AS o FROM generate_series(1, 2) AS i;
+	CREATE EXTENSION pg_stat_statements;
+	ANALYZE});
+
+my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
+
+# Each rule, and statements whose output is the same with filters and without
+my %rules = (
+	'a filter goes with its table' => q{SELECT g, (SELECT count(*) FROM parts JOIN (SELECT k FROM dim WHERE dim.g = groups.g OFFSET 0) AS d USING (k)) FROM generate_series(0, 9) AS groups (g)},
+	'not below LIMIT' => q{SELECT count(*) FROM (SELECT * FROM fact ORDER BY k LIMIT 700) AS f JOIN (SELECT k FROM dim WHERE k > 9) AS d USING (k)},
+	'LEFT JOIN keeps rows' => q{SELECT count(*) FROM fact LEFT JOIN dim USING (k)},
+	'all chunks' => q{SELECT count(*) FROM fact JOIN large USING (k)},
+	'hashes of two types' => q{SELECT count(*) FROM fact JOIN dim USING (f)},
+	'volatile conditions' => q{SELECT count(*) FROM fact JOIN dim USING (k) WHERE fact.s + nextval('called') > 0; SELECT last_value FROM called},
+	'volatile functions in subplans' => q{SELECT count(*) FROM fact JOIN dim USING (k) WHERE (SELECT nextval('called') WHERE fact.s >= 0) > 0; SELECT last_value FROM called},
+	'volatile functions in nested loops' => q{SET enable_memoize = off; SET join_collapse_limit = 1; SELECT count(*) FROM fact CROSS JOIN LATERAL (SELECT nextval('called') WHERE fact.s >= 0 OFFSET 0) AS l JOIN dim ON fact.k = dim.k; SELECT last_value FROM called},
+	'barriers hide rows' => q{SELECT count(*) FROM visible JOIN two ON visible.o OPERATOR(=) two.o},
+	'LIMIT over Gather' => $parallel . q{SET bloomtype_scan.testing = off; SELECT count_nodes('SELECT fact.k FROM fact JOIN dim USING (k) LIMIT 1') >= 0},
+	'Gather in an InitPlan' => $parallel . q{SET bloomtype_scan.testing = off; SELECT count_nodes('SELECT (SELECT count(*) FROM fact JOIN dim USING (k)) FROM dim LIMIT 1') >= 0},
+	'parallel, shared table' => $parallel . q{SELECT count(*), sum(large.g) FROM fact JOIN large USING (k)},
+	'parallel, tables of their own' => $parallel . q{SET enable_parallel_hash = off; SELECT count(*), sum(large.g) FROM fact JOIN large USING (k)});
+
+# executes EXPLAIN ANALYZE; how many nodes are ours?
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION count_nodes(query text) RETURNS int LANGUAGE plpgsql AS $$
+	DECLARE
+		line text;
+		n int := 0;
+	BEGIN
+		FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE) ' || query LOOP
+			n := n + (line ~ 'Custom Scan')::int;
+		END LOOP;
+		RETURN n;
+	END $$});
+
+# ask LIBRARY, SETTINGS, SQL: what psql prints, with what the server says beside it
+sub ask
+{
+	my ($library, $settings, $sql) = @_;
+	my ($status, $out, $err) = $node->psql('postgres',
+		"SET enable_mergejoin = off; SET enable_nestloop = off; SELECT setval('called', 1); LOAD '$library'; $settings; $sql");
+	return "$status\n$out\n$err";
+}
+
+sub differs
+{
+	my ($library, $rule) = @_;
+	my $nestloop = $rule =~ /nested/ ? '; SET enable_nestloop = on' : '';
+	return ask($library, "SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = off$nestloop", $rules{$rule})
+	  ne ask($library, "SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on$nestloop", $rules{$rule});
+}
+
+# A filter that drops nothing leaves, one that pays stays: what the library tells of each node when it ends
+sub nodes
+{
+	my ($library, $dim) = @_;
+	my $said = ask($library, 'SET bloomtype_scan.testing = small; SET bloomtype_scan.enabled = on; SET client_min_messages = debug1',
+		"SELECT count(*) FROM fact JOIN $dim USING (k)");
+	return join ' ', map { /left=(\d)/; my $left = $1; /rejected=(\d+)/; $left ? 'left' : $1 > 48000 ? 'works' : 'idle' } grep { /bloomtype_scan:/ } split /\n/, $said;
+}
+
+foreach my $rule (sort keys %rules)
+{
+	ok(!differs('bloomtype_scan', $rule), $rule)
+	  or diag(ask('bloomtype_scan', 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on', $rules{$rule}));
+}
+is(nodes('bloomtype_scan', 'thousand'), 'left', 'a node that drops nothing leaves');
+is(nodes('bloomtype_scan', 'dim'), 'works', 'a node that drops rows stays');
+like(ask('bloomtype_scan', 'SET bloomtype_scan.enabled = on; ' . $parallel, q{SELECT 'nodes', count_nodes('SELECT fact.k FROM fact JOIN dim USING (k) LIMIT 1')}),
+	qr/^nodes\|1$/m, 'LIMIT over Gather has a filter');
+
+# Mutants, and what catches each
+my %mutants = (
+	scan_generation => 'a filter goes with its table',
+	scan_callback => 'a filter goes with its table',
+	scan_limit => 'not below LIMIT',
+	scan_left => 'LEFT JOIN keeps rows',
+	scan_chunk => 'all chunks',
+	scan_cross_type => 'hashes of two types',
+	scan_volatile => 'volatile conditions',
+	scan_subplan => 'volatile functions in subplans',
+	scan_loop => 'volatile functions in nested loops',
+	scan_trusted => 'barriers hide rows',
+	scan_worker => 'LIMIT over Gather',
+	scan_stays => undef,
+	scan_dead => undef);
+
+# library_of MUTANT: what make builds of our files with this patch
+sub library_of
+{
+	my ($mutant) = @_;
+	my $dir = "${PostgreSQL::Test::Utils::tmp_check}/$mutant";
+
+	mkdir $dir;
+	mkdir "$dir/src";
+	system_or_bail('cp', '-r', 'src/scan', "$dir/src");
+	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
+	system_or_bail('find', $dir, '-name', '*.[os]*', '-delete');
+	system_or_bail('make', '-s', '-j', '2', '-C', "$dir/src/scan", 'COPT=-O1 -Wno-unused', 'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'));
+	return "$dir/src/scan/bloomtype_scan.so";
+}
+
+foreach my $mutant (sort keys %mutants)
+{
+	my $library = library_of($mutant);
+	if (defined $mutants{$mutant})
+	{
+		ok(differs($library, $mutants{$mutant}), "$mutant is caught: $mutants{$mutant}");
+	}
+	elsif ($mutant eq 'scan_stays')
+	{
+		isnt(nodes($library, 'thousand'), 'left', "$mutant is caught");
+	}
+	else
+	{
+		isnt(nodes($library, 'dim'), 'works', "$mutant is caught");
+	}
+}
+
+# beside pg_stat_statements, and auto_explain that instruments all plans
+{
+	my $log = -s $node->logfile;
+	my $sql = q{SELECT count(*) FROM fact JOIN dim USING (k); SELECT fact.k FROM fact JOIN dim USING (k) LIMIT 1; SELECT (SELECT count(*) FROM fact JOIN dim USING (k)) FROM dim LIMIT 1};
+	my $out = ask('bloomtype_scan', "$parallel SET bloomtype_scan.enabled = on; LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on; SET auto_explain.log_verbose = on", $sql);
+	like($out, qr/^0\n.*\b1000\n.*\b1000\n$/s, 'beside pg_stat_statements and auto_explain');
+	like(slurp_file($node->logfile, $log), qr/Custom Scan \(Bloom Filter\).*Rows Removed by Bloom Filter/s, 'auto_explain shows what was dropped');
+	$log = -s $node->logfile;
+	ask('bloomtype_scan', "$parallel SET bloomtype_scan.enabled = on; LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_format = json", $sql);
+	like(slurp_file($node->logfile, $log), qr/"Custom Plan Provider": "Bloom Filter"/, 'also without ANALYZE');
+}
+
+# Cancelled at any time, the memory of filters is given back: there is room for one of them
+{
+	my $query = q{SELECT count(*) FROM large AS a JOIN large AS b USING (k) WHERE b.g < 5};
+	my $sql = join "\n", map { "SET statement_timeout = '${_}ms'; $query;" } map { 1 + $_ % 30 } 1 .. 60 * $stress;
+	my ($status, $out, $err) = $node->psql('postgres', "LOAD 'bloomtype_scan'; SET enable_mergejoin = off; SET enable_nestloop = off; SET work_mem = '8MB'; SET hash_mem_multiplier = 1;
+		SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on; $sql
+		SET statement_timeout = 0; $query; EXPLAIN (ANALYZE) $query", on_error_stop => 0);
+	cmp_ok(scalar(() = $err =~ /canceling statement/g), '>', 0, 'some were cancelled');
+	like($out, qr/^10000\n/m, 'then the answer is right');
+	like($out, qr/Rows Removed by Bloom Filter: (9\d\d\d|10000)\b/, 'and there is a filter');
+}
+
+# Executed many times in one session, no memory stays behind: not even two bytes each time
+{
+	my $times = 5000 * $stress;
+	my $out = $node->safe_psql('postgres', qq{
+		LOAD 'bloomtype_scan'; SET enable_mergejoin = off; SET enable_nestloop = off; SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on; SET plan_cache_mode = force_generic_plan;
+		CREATE TABLE few AS SELECT i AS k, 'k' || i AS n FROM generate_series(1, 50) AS i;
+		PREPARE often AS SELECT count(*) FROM few AS a JOIN few AS b USING (k, n) WHERE b.k < 9;
+		CREATE PROCEDURE often(times int) LANGUAGE plpgsql AS \$\$ BEGIN FOR i IN 1 .. times LOOP EXECUTE 'EXECUTE often'; END LOOP; END \$\$;
+		CALL often(200);
+		CREATE TEMP TABLE used (i serial, bytes numeric);
+		INSERT INTO used (bytes) SELECT sum(used_bytes) FROM pg_backend_memory_contexts;
+		INSERT INTO used (bytes) SELECT sum(used_bytes) FROM pg_backend_memory_contexts;
+		CALL often($times);
+		INSERT INTO used (bytes) SELECT sum(used_bytes) FROM pg_backend_memory_contexts;
+		SELECT max(bytes) FILTER (WHERE i = 3) - max(bytes) FILTER (WHERE i = 2) < 2 * $times FROM used;
+		DROP TABLE few});
+	is($out, 't', "no memory stays behind after $times executions");
+}
+
+# A thousand partitions
+{
+	my $out = $node->safe_psql('postgres', q{
+		CREATE TABLE many (k int, s int) PARTITION BY LIST (s);
+		SELECT format('CREATE TABLE many_%s PARTITION OF many FOR VALUES IN (%s)', i, i) FROM generate_series(0, 999) AS i \gexec
+		INSERT INTO many SELECT i % 500, i % 1000 FROM generate_series(1, 20000) AS i;
+		ANALYZE many;
+		LOAD 'bloomtype_scan'; SET enable_mergejoin = off; SET enable_nestloop = off;
+		SELECT count(*), sum(s) FROM many JOIN dim USING (k);
+		SET bloomtype_scan.enabled = on;
+		SELECT count(*), sum(s) FROM many JOIN dim USING (k);
+		SELECT count_nodes('SELECT count(*), sum(s) FROM many JOIN dim USING (k)')});
+	is((split /\n/, $out)[-3], (split /\n/, $out)[-2], 'a thousand partitions: the same answer');
+	is((split /\n/, $out)[-1], 1000, 'and a thousand nodes');
+}
+
+done_testing();
