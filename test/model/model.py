@@ -134,6 +134,7 @@ UNION_AGG = ['bloom_union_agg(f)']
 INTERSECT_AGG = ['bloom_intersect_agg(f)']
 SUPERSET = ['bloom_superset({a}, {b})']
 EQUAL = ['{a} = {b}', 'NOT {a} <> {b}']
+OF_SHAPE = ['{f}::{t}', '{f}::text::{t}', '(ARRAY[{f}]::{t}[])[1]', '{f}::bytea::{t}']
 SAME_BYTES = ['{f}::text::bloom', '{f}::bytea::bloom', '{f}::bytea::bloom::text::bloom']
 
 # Functions that no operation calls by name, and why that is enough.
@@ -925,6 +926,31 @@ def fit(world, a, b, c, d, e):
     world.slots[a] = dataclasses.replace(filter, bits=bits, hashes=hashes, seed=seed, capacity=capacity,
                                          fp_prob=asked, extra=filter.extra or folded)
     world.check_slot(a)
+
+
+@operation
+def of_shape(world, a, b, c, d, e):
+    """A column of one shape takes filters of that shape, and those in keys form, as if their keys had been added to one."""
+    a, b, capacity, fp_prob = a % SLOTS, b % SLOTS, pick(CAPACITIES, c), pick(RATES, d)
+    filter = world.slots[b]
+    call = pick(OF_SHAPE, e).format(f=world.slot(b, e // 4), t=f'bloom({capacity}, {fp_prob})')
+    if capacity == 100000000 and fp_prob < 1e-9:
+        world.fails('54000', f'SELECT {call}')
+        return
+    if filter is None:
+        world.store(a, call, None)
+        return
+    bits, hashes = world.run(f'SELECT bits, hashes FROM bloom_params({capacity}, {fp_prob})')[0]
+    form = world.value(f'SELECT (bloom_info(f)).representation FROM slot WHERE id = {b}')
+    if (filter.bits, filter.hashes) == (bits, hashes):
+        world.check('shape kept', world.value(f'SELECT {call} = f FROM slot WHERE id = {b}'))
+        world.store(a, call, filter)
+    elif form == 'bits':
+        world.fails('22023', f'SELECT {call}')
+    else:
+        turned = dataclasses.replace(filter, bits=bits, hashes=hashes, capacity=capacity, fp_prob=fp_prob)
+        world.store(a, call, turned)
+        world.check('shape taken', world.slots[a].header == turned.header, world.slots[a], turned)
 
 
 @operation
