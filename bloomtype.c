@@ -31,7 +31,7 @@
  * folder and of those below it, and no others:
  *
  *		src/func	what SQL calls beside this file: the aggregates, windows,
- *					the planner's support, shards
+ *					the planner's support, shards, type modifiers
  *		src/unique	keys unique across partitions, on stored sets
  *		src/set		stored sets; func and set include nothing of each other
  *		src/filter	the value: format, text and binary form, filters as sets,
