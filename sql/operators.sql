@@ -96,20 +96,6 @@ SELECT condition, pg_temp.estimate(condition)
 FROM unnest(ARRAY['names @> ''abc''', '''abc'' <@ names', 'names @> 5', 'bloom_contains(names, ''abc'')',
 				  'bloom_empty(10) @> i', 'i <@ bloom_empty(10)', 'bloom_contains(bloom_empty(10), i)', 'NULL::bloom @> i']) AS condition;
 
--- fail: a key is not added by ||, which would be the text of both
-SELECT names || 'abc' FROM filters;
-SELECT names || 'abc'::text FROM filters;
-SELECT names || 'abc'::varchar FROM filters;
--- as before: a text in front, arrays of filters, and what is no text
-SELECT left('text: ' || names, 10) AS text, array_length(names || ARRAY[names], 1) AS before, array_length(ARRAY[names] || names, 1) AS behind, names || NULL IS NULL AS none
-FROM (SELECT bloom_empty(10) AS names) AS s;
--- the server's details differ between versions
-\set VERBOSITY terse
-SELECT bloom_empty(10) || 5;
-SELECT bloom_empty(10) || bloom_empty(10);
-\set VERBOSITY default
-SELECT 1 || 'a' AS number, 'a' || NULL || 'b' AS nothing, 'a' || 'b'::varchar || 'c'::name AS texts, '{1}' || ARRAY[2] AS arrays, '{"a": 1}'::jsonb || '{"b": 2}' AS jsonb;
-
 DROP TABLE filters, words_and_numbers;
 DROP OPERATOR <~~ (text, text), <~~ (int, int), <~~ (bloom, bloom), <~~ (NONE, int);
 DROP FUNCTION nonzero(int);
