@@ -155,3 +155,34 @@ DROP FUNCTION denied();
 SET client_min_messages = warning;
 DROP TYPE regress_key CASCADE;
 RESET client_min_messages;
+
+-- Many keys and many filters, which exceed the memory of a statement together: with the
+-- filters outside, each is read once, and in parts before that; with the keys outside, no
+-- filter is read again and again only to be evicted before its next turn.  A test of a
+-- filter that does not fit needs one part, mostly, which is two or three blocks.
+CREATE TEMPORARY TABLE many AS
+SELECT n, bloom_agg(n * 100000 + i, 200000, 0.01) AS f FROM generate_series(1, 8) AS n, generate_series(1, 60000) AS i GROUP BY n;
+CREATE TEMPORARY TABLE tested AS SELECT i * 500 AS k FROM generate_series(1, 2000) AS i;
+CREATE FUNCTION pg_temp.blocks(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE query;				-- what it reads of the catalog, it has then
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+	RETURN (SELECT sum(value::bigint) FROM json_each_text(plan #> '{0,Plan}') WHERE key ~ '^(Shared|Local) (Hit|Read) Blocks$');
+END
+$$;
+SET work_mem = '512kB';
+SET hash_mem_multiplier = 1;
+SET enable_material = off;
+SELECT count(*) AS filters, sum(length(f::bytea)) > 3 * 524288 AS exceed_memory FROM many;
+-- the inner side depends on the outer one, so that no join order but this one is there
+SELECT pg_temp.blocks('SELECT count(*) FROM many CROSS JOIN LATERAL (SELECT k FROM tested WHERE k + 1000 > n OFFSET 0) AS t WHERE f @> k') <
+	   3 * pg_temp.blocks('SELECT sum(length(f::bytea)) FROM many') AS filters_outside,
+	   pg_temp.blocks('SELECT count(*) FROM tested CROSS JOIN LATERAL (SELECT f FROM many WHERE n < k + 1000 OFFSET 0) AS t WHERE f @> k') < 4 * 8 * 2000 AS keys_outside;
+SELECT (SELECT count(*) FROM tested CROSS JOIN LATERAL (SELECT f FROM many WHERE n < k + 1000 OFFSET 0) AS t WHERE f @> k) =
+	   (SELECT sum(2000 - cardinality(bloom_missing(f, a))) FROM many, (SELECT array_agg(k) AS a FROM tested) AS t) AS as_by_array;
+RESET enable_material;
+RESET hash_mem_multiplier;
+RESET work_mem;
+DROP TABLE many, tested;

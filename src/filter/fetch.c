@@ -9,13 +9,20 @@
  *
  * - a probe reads the first part, with the header.  If that does not decide,
  *	 it reads the parts with the key's other bits.  Once that has cost about as
- *	 much as reading all of the filter, it is read as a whole.  So the cost is
- *	 at most about twice that of the better way, whichever it turns out to be;
+ *	 much as reading all of the filter, it is read as a whole: at the latest
+ *	 after as many keys as it has parts, divided by PART_COST and by the bits
+ *	 that a key may have to read.  An absent key mostly needs one part of those
+ *	 that are counted, so that this is early rather than late;
  * - a statement remembers what it has read, by TOAST pointers.  A pointer names
  *	 one value forever: a row that is updated gets another pointer.
  *
  * A statement remembers a fixed number of filters.  Their memory is limited to
- * hash_mem, except that one filter of any size is always kept.  All call sites
+ * hash_mem, except that one filter of any size is always kept.  A filter that
+ * does not fit beside the others displaces them only once its reads by parts,
+ * since another filter was last probed, have cost as much.  Thus a join with the
+ * filters outside reads each of them once; and one with the keys outside keeps
+ * those that fit, and tests the others by parts, where it would otherwise read
+ * each filter anew before its turn, and evict it after that.  All call sites
  * of the statement share them, those of all partitions among them.  The simple
  * expressions of a DO block count as one statement: there, the cache outlives a
  * COMMIT.  That is safe, since a pointer names one value until OIDs wrap around.
@@ -71,6 +78,7 @@ typedef struct CacheEntry
 	Oid			toastrelid;		/* with a value id, a TOAST value's name */
 	bool		is_used;		/* since the hand passed */
 	uint64		parts;			/* read so far, or about to be */
+	uint64		run;			/* those since another filter was probed */
 	Bloom	   *first;			/* part, or NULL, if only all of it is read */
 	Bloom	   *whole;			/* or NULL */
 	BloomDirectory directory;	/* of that, in keys form */
@@ -216,17 +224,27 @@ NextVictim(BloomCache *cache, bool with_whole)
 	}
 }
 
+/* Is there no room for a filter of this size beside the others? */
+static bool
+MustEvict(const BloomCache *cache, Size size)
+{
+	return cache->bytes > 0 && cache->bytes + size > get_hash_memory_limit();
+}
+
 /*
  * Is it no more expensive to read all of the filter than n parts more?
  */
 static bool
-IsWorthWhole(CacheEntry *entry, Datum stored, uint64 nparts)
+IsWorthWhole(const BloomCache *cache, CacheEntry *entry, Datum stored,
+			 uint64 nparts)
 {
 	Size		size = toast_raw_datum_size(stored);
 
 	entry->parts += nparts;
+	entry->run += nparts;
 	return size <= SMALL_FILTER_SIZE ||
-		entry->parts * PART_COST >= size / TOAST_MAX_CHUNK_SIZE;
+		(MustEvict(cache, size) ? entry->run : entry->parts) * PART_COST >=
+		size / TOAST_MAX_CHUNK_SIZE;
 }
 
 /*
@@ -237,7 +255,7 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 {
 	Size		size = toast_raw_datum_size(stored);
 
-	while (cache->bytes > 0 && cache->bytes + size > get_hash_memory_limit())
+	while (MustEvict(cache, size))
 		DropWhole(cache, NextVictim(cache, true));
 
 	entry->whole = FetchStored(cache->shared.query, stored, size);
@@ -302,6 +320,7 @@ GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 		else
 			i = ReplaceEntry(cache, stored, nkeys);
 		cache->latest = i;
+		cache->entries[i].run = 0;
 	}
 	entry = &cache->entries[i];
 	if (entry->whole == NULL && entry->first == NULL)
@@ -383,7 +402,7 @@ BloomProbeBeginStored(BloomProbe *probe)
 	CacheEntry *entry = GetEntry(probe->cache, probe->stored, nkeys);
 
 	if (entry->whole == NULL && nkeys > 1 &&
-		IsWorthWhole(entry, probe->stored, BloomIsKeys(entry->first) ?
+		IsWorthWhole(probe->cache, entry, probe->stored, BloomIsKeys(entry->first) ?
 					 nkeys : nkeys * entry->first->hashes))
 		FetchWhole(probe->cache, entry, probe->stored);
 
@@ -423,7 +442,8 @@ WholeInstead(const BloomProbe *probe, uint64 nparts)
 {
 	CacheEntry *entry = probe->entry;
 
-	if (entry->whole == NULL && IsWorthWhole(entry, probe->stored, nparts))
+	if (entry->whole == NULL &&
+		IsWorthWhole(probe->cache, entry, probe->stored, nparts))
 		FetchWhole(probe->cache, entry, probe->stored);
 	return entry->whole;
 }
