@@ -222,7 +222,17 @@ SELECT * FROM analyzed('SELECT count(*) FROM (SELECT bloom_seen(id, 1e4, 1e-9) O
 SET enable_material = off;
 SELECT * FROM analyzed('SELECT count(*) FROM generate_series(1, 3) AS g, (SELECT seen FROM (SELECT bloom_seen(id) OVER () AS seen FROM clicks) AS c WHERE NOT seen OFFSET 0) AS n');
 RESET enable_material;
+-- nothing, where a LIMIT ends the query while workers are at work
+CREATE FUNCTION slow(k bigint) RETURNS bigint PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.001); RETURN k; END $$;
+SET parallel_leader_participation = off;
+SELECT keys IS NULL AS not_known FROM analyzed('SELECT * FROM (SELECT bloom_seen(slow(id::bigint)) OVER () AS seen FROM clicks) AS c WHERE NOT seen LIMIT 1');
+RESET parallel_leader_participation;
+
+-- The whole of a shared filter is there from the beginning.  So for a capacity
+-- that is far above the expected keys, the plan is serial.
+SELECT capacity, is_parallel(format('SELECT count(*) FROM (SELECT bloom_seen(id, %s, 0.01) OVER () AS seen FROM clicks) AS c WHERE NOT seen', capacity)) AS parallel
+FROM unnest('{1e3,1e5,1e7,3e8}'::float8[]) AS capacity;
 
 DROP VIEW new_rows;
 DROP TABLE clicks;
-DROP FUNCTION is_parallel, analyzed, unsafe, restricted;
+DROP FUNCTION is_parallel, analyzed, slow, unsafe, restricted;

@@ -53,6 +53,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/parallel.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_namespace_d.h"
@@ -98,6 +100,7 @@ typedef struct SharedScan
 	 * first to come.  At its end, it says what its own table has.
 	 */
 	pg_atomic_uint32 ncame;
+	pg_atomic_uint32 nleft;		/* workers that have come to their end */
 	uint64		nkeys;
 	Size		memory;
 } SharedScan;
@@ -124,6 +127,7 @@ typedef struct SeenScan
 
 	/* NULL but in a parallel plan, which has begun workers */
 	SharedScan *shared;
+	const ParallelContext *workers; /* in the leader */
 	dsa_area   *area;
 	BloomSeenView view;			/* of the shared table */
 
@@ -147,6 +151,7 @@ typedef struct SeenScan
 	 * shared
 	 */
 	uint64		nshared;		/* how many of these */
+	bool		was_cut;		/* one of these, with workers still at work */
 	uint64		nkeys;			/* in all of them */
 	Size		memory;			/* of the largest */
 } SeenScan;
@@ -198,12 +203,10 @@ CallOf(const WindowAggPath *path, const WindowFuncLists *lists)
 
 static const CustomPathMethods path_methods;
 
-/* How many distinct keys the table of the exact form is likely to get */
+/* How many distinct keys there are likely to be */
 static double
 EstimateKeys(PlannerInfo *root, WindowFunc *call, double rows)
 {
-	if (list_length(call->args) > 1)
-		return 0;
 	return Min(estimate_num_groups(root, list_make1(linitial(call->args)), rows,
 								   NULL, NULL), INT_MAX);
 }
@@ -310,24 +313,35 @@ SharedLimit(int nprocesses)
 	return (Size) (nprocesses * work_mem * hash_mem_multiplier * 1024);
 }
 
-/* Does the table probably fit into shared memory? */
+/*
+ * Does the table probably fit into shared memory?
+ *
+ * A shared filter has all of its bits from the beginning, where that of one
+ * process grows into them.  So it is not worth while for a capacity that is far
+ * above the number of keys: we take no more memory for it than the exact form
+ * would begin with.  Its bits are estimated as those of a filter in one piece;
+ * when it is made, it is known.
+ */
 static bool
 Fits(PlannerInfo *root, const List *args, uint64 expected, Size limit)
 {
+	Size		exact = BloomSeenSharedBytes(expected);
 	Node	   *capacity;
 	Node	   *fp_prob;
-	BloomBlockedParams params;
+	double		bits_per_key;
 
 	if (list_length(args) == 1)
-		return BloomSeenSharedBytes(expected) <= limit;
+		return exact <= limit;
 	capacity = estimate_expression_value(root, lsecond(args));
 	fp_prob = estimate_expression_value(root, lthird(args));
 	if (!IsA(capacity, Const) || !IsA(fp_prob, Const))
 		return true;
 	/* wrong numbers are an error later */
-	return ((Const *) capacity)->constisnull || ((Const *) fp_prob)->constisnull ||
-		!BloomBestBlocked(DatumGetFloat8(((Const *) fp_prob)->constvalue), &params) ||
-		DatumGetFloat8(((Const *) capacity)->constvalue) * params.bits_per_key / 8 <= limit;
+	if (((Const *) capacity)->constisnull || ((Const *) fp_prob)->constisnull)
+		return true;
+	bits_per_key = -log(DatumGetFloat8(((Const *) fp_prob)->constvalue)) / (M_LN2 * M_LN2);
+	return !(DatumGetFloat8(((Const *) capacity)->constvalue) * bits_per_key / 8 >
+			 Min(exact, limit));
 }
 
 /*
@@ -760,6 +774,7 @@ BeginShared(SeenScan *scan, const ParallelContext *context)
 		shape = GetShape(scan);
 	memset(shared, 0, sizeof(SharedScan));
 	pg_atomic_init_u32(&shared->ncame, 0);
+	pg_atomic_init_u32(&shared->nleft, 0);
 	shared->has_table = BloomSeenShare(&shared->table, scan->area, &scan->tables,
 									   scan->capacity != NULL ? &shape : NULL,
 									   scan->expected, SharedLimit(context->nworkers + 1));
@@ -774,6 +789,7 @@ InitializeShared(CustomScanState *css, ParallelContext *context, void *coordinat
 	if (scan->area == NULL)
 		return;
 	scan->shared = coordinate;
+	scan->workers = context;
 	BeginShared(scan, context);
 }
 
@@ -823,7 +839,11 @@ InitializeWorker(CustomScanState *css, shm_toc *toc, void *coordinate)
 	scan->tables.warned = true;
 }
 
-/* The shared memory goes: in a worker at its end, in the leader after those. */
+/*
+ * The shared memory goes: in a worker at its end, in the leader before Gather
+ * waits for those.  If all rows were read, that has no more to wait for.  But
+ * under LIMIT they may be at work, and what is in the table is that of a moment.
+ */
 static void
 ShutdownShared(CustomScanState *css)
 {
@@ -832,11 +852,19 @@ ShutdownShared(CustomScanState *css)
 	if (scan->shared == NULL)
 		return;
 	if (!IsParallelWorker())
-		CollectShared(scan);
-	else if (scan->table.context != NULL)
 	{
-		scan->shared->nkeys = scan->table.nkeys;
-		scan->shared->memory = TableMemory(scan);
+		scan->was_cut |= pg_atomic_read_u32(&scan->shared->nleft) <
+			(uint32) scan->workers->nworkers_launched;
+		CollectShared(scan);
+	}
+	else
+	{
+		if (scan->table.context != NULL)
+		{
+			scan->shared->nkeys = scan->table.nkeys;
+			scan->shared->memory = TableMemory(scan);
+		}
+		pg_atomic_fetch_add_u32(&scan->shared->nleft, 1);
 	}
 	scan->shared = NULL;
 	memset(&scan->view, 0, sizeof(BloomSeenView));
@@ -882,7 +910,7 @@ ExplainScan(CustomScanState *css, List *ancestors, ExplainState *es)
 							deparse_expression(lfirst(lc), context, useprefix, false),
 							es);
 	if (es->analyze && css->ss.ps.instrument != NULL &&
-		css->ss.ps.instrument->nloops > 0)
+		css->ss.ps.instrument->nloops > 0 && !scan->was_cut)
 	{
 		Size		memory = Max(scan->memory, TableMemory(scan));
 		double		nloops = css->ss.ps.instrument->nloops;

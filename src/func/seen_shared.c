@@ -79,6 +79,9 @@
 #define MAP_STEP				(64 * 1024 * 1024)
 #define MAP_ALIGNMENT			(64 * 1024)
 
+/* Blocks that are cleared at a time */
+#define BLOCKS_PER_STEP			(MAP_STEP / BLOOM_BLOCK_BYTES)
+
 /* Blocks whose hashes one process moves at a time */
 #define CHUNK_BLOCKS			256
 
@@ -131,6 +134,14 @@ BloomSeenSharedBytes(uint64 nkeys)
 	return TableBytes(BlocksForKeys(nkeys));
 }
 
+/* Is this what the server says where there is no more shared memory? */
+static bool
+IsLackOfMemory(int code)
+{
+	return code == ERRCODE_DISK_FULL || code == ERRCODE_OUT_OF_MEMORY ||
+		code == ERRCODE_INSUFFICIENT_RESOURCES;
+}
+
 /*
  * Would the operating system give us so much shared memory?
  *
@@ -158,11 +169,8 @@ IsThereMemory(Size size)
 	}
 	PG_CATCH();
 	{
-		int			code = geterrcode();
-
 		CurrentResourceOwner = owner;
-		if (code != ERRCODE_DISK_FULL && code != ERRCODE_OUT_OF_MEMORY &&
-			code != ERRCODE_INSUFFICIENT_RESOURCES)
+		if (!IsLackOfMemory(geterrcode()))
 			PG_RE_THROW();
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
@@ -211,22 +219,44 @@ MapPages(void *memory, Size size)
 #endif
 }
 
-/* Make the next table, and publish it. */
+/* What to do, in the server's error that there is no more shared memory. */
+static void
+HintAtMemory(void *arg)
+{
+	(void) arg;
+	if (IsLackOfMemory(geterrcode()))
+		errhint("A parallel plan of bloom_seen has its keys in shared memory, which cannot be left once there are some. Enlarge /dev/shm, set max_parallel_workers_per_gather to 0 for this query, or name a capacity: bloom_seen(key, capacity, fp_prob).");
+}
+
+/*
+ * Make the next table, and publish it.  One process does that; it has no lock,
+ * so that it can be interrupted.
+ */
 static void
 MakeTable(BloomSeenShared *shared, dsa_area *area, uint64 nblocks)
 {
 	int			number = pg_atomic_read_u32(&shared->ntables);
 	BloomSeenBlocks *table = &shared->tables[number];
+	ErrorContextCallback callback = {error_context_stack, HintAtMemory, NULL};
+	uint64	   *blocks;
 
 	if (number == BLOOM_SEEN_MAX_TABLES)
 		elog(ERROR, "too many tables of keys");
+	error_context_stack = &callback;
 	table->memory = dsa_allocate_extended(area, TableBytes(nblocks), DSA_ALLOC_HUGE);
+	error_context_stack = callback.previous;
 	table->nblocks = nblocks;
 	table->nusers = 0;
 	pg_atomic_init_u64(&table->ndealt, 0);
 	pg_atomic_init_u64(&table->nmoved, 0);
 	MapPages(dsa_get_address(area, table->memory), TableBytes(nblocks));
-	memset(BlocksOf(shared, area, number), 0, nblocks * BLOOM_BLOCK_BYTES);
+	blocks = BlocksOf(shared, area, number);
+	for (uint64 i = 0; i < nblocks; i += BLOCKS_PER_STEP)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset(blocks + i * BLOOM_BLOCK_WORDS, 0,
+			   Min(nblocks - i, BLOCKS_PER_STEP) * BLOOM_BLOCK_BYTES);
+	}
 	pg_write_barrier();
 	pg_atomic_write_u32(&shared->ntables, number + 1);
 }
@@ -248,6 +278,7 @@ BloomSeenShare(BloomSeenShared *shared, dsa_area *area, BloomSeenTables *call,
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	pg_atomic_init_u64(&shared->nkeys, 0);
 	pg_atomic_init_u32(&shared->ntables, 0);
+	pg_atomic_init_u32(&shared->nclaimed, 0);
 	if (shape != NULL)
 	{
 		shared->capacity = shape->capacity;
@@ -264,6 +295,7 @@ BloomSeenShare(BloomSeenShared *shared, dsa_area *area, BloomSeenTables *call,
 	if (TableBytes(nblocks) > limit || !IsThereMemory(TableBytes(nblocks)))
 		return false;
 	MakeTable(shared, area, nblocks);
+	pg_atomic_write_u32(&shared->nclaimed, 1);
 	return true;
 }
 
@@ -458,16 +490,23 @@ MoveOn(BloomSeenView *view)
 	UseTable(view, view->table, view->table + 1);
 }
 
-/* The table has no room: make the next one, unless another process has. */
+/*
+ * The table has no room: make the next one, or wait for the process that does.
+ * If that fails, the server ends those who wait.
+ */
 static void
 Grow(BloomSeenView *view)
 {
 	BloomSeenShared *shared = view->shared;
+	uint32		ntables = view->table + 1;
+	uint32		nclaimed = ntables;
+	int			nspins = 0;
 
-	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
-	if (pg_atomic_read_u32(&shared->ntables) == (uint32) view->table + 1)
+	if (pg_atomic_compare_exchange_u32(&shared->nclaimed, &nclaimed, ntables + 1))
 		MakeTable(shared, view->area, Min(view->nblocks * 2, BLOOM_SEEN_MAX_BLOCKS));
-	LWLockRelease(&shared->lock);
+	else
+		while (pg_atomic_read_u32(&shared->ntables) == ntables)
+			WaitForOthers(&nspins);
 	MoveOn(view);
 }
 

@@ -34,8 +34,7 @@ typedef struct BloomSeenBlocks
 /* What all processes share, in dynamic shared memory */
 typedef struct BloomSeenShared
 {
-	LWLock		lock;			/* to make a table, to begin with one, to free
-								 * it */
+	LWLock		lock;			/* to begin with a table, to free one */
 	uint64		seed;			/* to hash the keys with */
 	uint64		secret;			/* the exact form's, as in BloomSeenTable */
 	uint64		capacity;		/* of the filter, or zero */
@@ -43,6 +42,7 @@ typedef struct BloomSeenShared
 	BloomBlockedParams params;
 
 	pg_atomic_uint32 ntables;	/* all but the last one are closed, or soon */
+	pg_atomic_uint32 nclaimed;	/* with one that a process is making */
 	int			oldest;			/* table that was not freed */
 	BloomSeenBlocks tables[BLOOM_SEEN_MAX_TABLES];
 
