@@ -319,3 +319,14 @@ $$;
 
 -- fail: no hash function for the key type
 SELECT bloom_seen(point(1, 1)) OVER ();
+
+-- The exact form keeps all keys in memory: a WARNING, once, when it takes sixteen times
+-- what a hash table of the server may take; of all partitions, once; none with a capacity.
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT count(*) FILTER (WHERE NOT seen) AS keys FROM (SELECT bloom_seen(i) OVER () AS seen FROM generate_series(1, 40000) AS i) AS s;
+SELECT count(*) FILTER (WHERE NOT seen) AS keys FROM (SELECT bloom_seen(i) OVER () AS seen FROM generate_series(1, 400000) AS i) AS s;
+SELECT count(*) FILTER (WHERE NOT seen) AS keys FROM (SELECT bloom_seen(i) OVER (PARTITION BY i % 2) AS seen FROM generate_series(1, 400000) AS i) AS s;
+SELECT count(*) FILTER (WHERE NOT seen) > 390000 AS keys FROM (SELECT bloom_seen(i, 400000, 0.01) OVER () AS seen FROM generate_series(1, 400000) AS i) AS s;
+RESET hash_mem_multiplier;
+RESET work_mem;

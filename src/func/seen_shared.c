@@ -503,7 +503,13 @@ Grow(BloomSeenView *view)
 	int			nspins = 0;
 
 	if (pg_atomic_compare_exchange_u32(&shared->nclaimed, &nclaimed, ntables + 1))
-		MakeTable(shared, view->area, Min(view->nblocks * 2, BLOOM_SEEN_MAX_BLOCKS));
+	{
+		uint64		nblocks = Min(view->nblocks * 2, BLOOM_SEEN_MAX_BLOCKS);
+
+		(void) BloomSeenWarnMemory(pg_atomic_read_u64(&shared->nkeys),
+								   TableBytes(view->nblocks), TableBytes(nblocks));
+		MakeTable(shared, view->area, nblocks);
+	}
 	else
 		while (pg_atomic_read_u32(&shared->ntables) == ntables)
 			WaitForOthers(&nspins);

@@ -58,6 +58,9 @@
 /* ... but to no more than so many times its size: an estimate may be wrong. */
 #define MOST_GROWTH				16
 
+/* With so many times the memory of the server's hash tables, there is a WARNING */
+#define FAR_ABOVE_MEMORY		16
+
 /* Make n empty blocks. */
 static void
 MakeBlocks(BloomSeenTable *table, uint64 nblocks)
@@ -103,6 +106,9 @@ NextBlocks(const BloomSeenTable *table)
 	return Min(nblocks, BLOOM_SEEN_MAX_BLOCKS);
 }
 
+/* Is there no filter to change to? */
+#define IsExact(table)		((table)->shape.bits == 0)
+
 /* Change to a larger table, or to a filter. */
 static void
 Rebuild(BloomSeenTable *table, bool is_filter)
@@ -117,6 +123,10 @@ Rebuild(BloomSeenTable *table, bool is_filter)
 		nblocks = BloomBlocksForCapacity(table->shape.capacity,
 										 other.params.bits_per_key);
 	}
+	else if (IsExact(table) && !table->call->warned)
+		table->call->warned = BloomSeenWarnMemory(table->nkeys,
+												  table->nblocks * BLOOM_BLOCK_BYTES,
+												  nblocks * BLOOM_BLOCK_BYTES);
 	MakeBlocks(&other, nblocks);
 	for (uint64 i = 0; i < table->nblocks; i++)
 	{
@@ -129,9 +139,6 @@ Rebuild(BloomSeenTable *table, bool is_filter)
 	pfree(table->memory);
 	*table = other;
 }
-
-/* Is there no filter to change to? */
-#define IsExact(table)		((table)->shape.bits == 0)
 
 /* The keys with which a table ends */
 static uint64
@@ -236,6 +243,29 @@ BloomSeenTooManyKeys(void)
 			 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
 					   BLOOM_MAX_EXACT_KEYS),
 			 errhint("Name a capacity: (key, capacity, fp_prob).")));
+}
+
+/*
+ * BloomSeenWarnMemory
+ *		A WARNING, if the exact form grows from this size to one that is far above
+ *		what the server's hash tables may take before they spill to disk.
+ *
+ * It does not spill: so who runs the server should have read it somewhere.
+ */
+bool
+BloomSeenWarnMemory(uint64 nkeys, Size before, Size after)
+{
+	Size		limit = get_hash_memory_limit();
+
+	if (before / FAR_ABOVE_MEMORY >= limit || after / FAR_ABOVE_MEMORY < limit)
+		return false;
+	ereport(WARNING,
+			(errmsg("bloom_seen takes %zu MB for " UINT64_FORMAT " distinct keys, and will take more with more keys",
+					after / (1024 * 1024), nkeys),
+			 errdetail("Without a capacity, all keys stay in memory, whatever work_mem is; this is %d times work_mem with hash_mem_multiplier.",
+					   (int) Min(after / limit, INT_MAX)),
+			 errhint("To limit the memory, name a capacity: bloom_seen(key, capacity, fp_prob). If there is enough, raise work_mem.")));
+	return true;
 }
 
 /*

@@ -27,7 +27,7 @@
  */
 typedef struct BloomSeenTables
 {
-	bool		warned;			/* of more keys than the capacity */
+	bool		warned;			/* of more keys than the capacity, or of memory */
 	double		fp_prob;		/* that params are for */
 	BloomBlockedParams params;
 } BloomSeenTables;
@@ -68,6 +68,7 @@ extern uint64 BloomSeenSeed(void);
 extern uint64 BloomSeenNextSecret(void);
 extern BloomBlockedParams BloomSeenParams(BloomSeenTables *call, double fp_prob);
 extern void BloomSeenTooManyKeys(void);
+extern bool BloomSeenWarnMemory(uint64 nkeys, Size before, Size after);
 extern void BloomSeenWarnOverfull(BloomSeenTables *call, uint64 capacity,
 								  double fp_prob);
 
