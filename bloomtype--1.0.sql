@@ -496,7 +496,7 @@ CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	SUPPORT _bloom_seen_support;
 COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is, and half as much again while it grows; fewer than 67108864 distinct keys';
 
-CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
+CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8 DEFAULT 0.01) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10
 	SUPPORT _bloom_seen_support;
 COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? true for every repeated key, and for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys';

@@ -330,3 +330,8 @@ SELECT count(*) FILTER (WHERE NOT seen) AS keys FROM (SELECT bloom_seen(i) OVER 
 SELECT count(*) FILTER (WHERE NOT seen) > 390000 AS keys FROM (SELECT bloom_seen(i, 400000, 0.01) OVER () AS seen FROM generate_series(1, 400000) AS i) AS s;
 RESET hash_mem_multiplier;
 RESET work_mem;
+
+-- A capacity without a rate takes 0.01, as everywhere but in aggregates.
+SELECT i, bloom_seen(i, 100) OVER () AS plan_node, bloom_seen(i, capacity => 100) OVER (PARTITION BY i < 9) AS window_agg
+FROM unnest('{1,2,1,3}'::int[]) WITH ORDINALITY AS v (i, n) ORDER BY n;
+EXPLAIN (COSTS OFF) SELECT bloom_seen(i, 100) OVER () FROM generate_series(1, 3) AS i;

@@ -12,10 +12,9 @@
 #ifndef BLOOM_FOLD_H
 #define BLOOM_FOLD_H
 
-/* Of how many adjacent bits is each bit of the result?  Of 1: no fold. */
 typedef struct BloomFold
 {
-	uint32		factor;
+	uint32		factor;			/* adjacent bits that are merged into one; 1: no fold */
 	uint64		count;			/* bits set in the result */
 	uint64		steps;			/* words looked at, for all factors */
 } BloomFold;

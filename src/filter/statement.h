@@ -16,10 +16,10 @@
 typedef enum BloomSharedKind
 {
 	BLOOM_SHARED_CACHE = 1,		/* of stored filters (filter/fetch.c) */
-	BLOOM_SHARED_SETS			/* what was read of sets (set/test.c) */
+	BLOOM_SHARED_SETS			/* what was read of sets (set/probe.c) */
 } BloomSharedKind;
 
-/* What is shared begins with this */
+/* The common header of all shared structs */
 typedef struct BloomShared
 {
 	MemoryContext query;

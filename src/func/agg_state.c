@@ -28,7 +28,7 @@
 
 #define LARGE_STATE_SIZE	(1024 * 1024)
 
-/* What leaves the process has no room for keys to come. */
+/* A state that leaves the process is compacted: it has no room for more keys. */
 static Size
 LargeStateFlatSize(ExpandedObjectHeader *header)
 {

@@ -46,8 +46,9 @@
  * - With several blocks for a key, the others are not locked.  So then bits are set
  *	 by atomic operations.
  *
- * A process with a lock, too, does nothing but set bits.  If it is killed, the
- * server ends all others.
+ * A process that has the lock of a block only sets bits: like one that moves a
+ * chunk, it neither waits nor allocates, and cannot be interrupted.  If it is
+ * killed, the server ends all others.
  *
  * Copyright (c) 2026, the bloomtype authors
  *

@@ -24,8 +24,8 @@
  * the estimate.
  *
  * Where the filter is the column and the key is one for all rows, each row has
- * its own false-positive rate.  ANALYZE keeps their mean.  So many rows pass that
- * do not have the key, and one more, which has it.
+ * its own false-positive rate.  ANALYZE keeps their mean.  Expected are these false
+ * positives, and one row that has the key.
  *
  * Filters are few: a row for each day, or each file.  Autovacuum never analyses a
  * table of fewer than 50 rows, and where a table was never vacuumed, the server
