@@ -25,20 +25,6 @@
 extern PGDLLEXPORT void _PG_init(void);
 #endif
 
-/* The snapshot for TOAST tables, in this space where the server wants one */
-#include "access/toast_internals.h"
-static inline Snapshot
-BloomToastSnapshot(SnapshotData *space)
-{
-#if PG_VERSION_NUM >= 180000
-	(void) space;
-	return get_toast_snapshot();
-#else
-	init_toast_snapshot(space);
-	return space;
-#endif
-}
-
 /*
  * Soft errors came with PostgreSQL 16: an input function reports bad input to
  * its caller, if that has asked for it.

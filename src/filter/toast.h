@@ -10,13 +10,10 @@
 #ifndef BLOOM_TOAST_H
 #define BLOOM_TOAST_H
 
-/* Most bits of one test */
-#define BLOOM_TOAST_BITS	64
-
 extern bool BloomHasParts(Datum datum);
 extern void BloomFetchSlice(Datum stored, Size offset, Size len, void *out);
 extern void BloomToastRead(Datum stored, Size size, struct varlena *out);
 extern bool BloomToastTestBits(Datum stored, Size offset, int width,
-							   uint64 *positions, int npositions);
+							   const uint64 *positions, int npositions);
 
 #endif							/* BLOOM_TOAST_H */
