@@ -14,7 +14,8 @@
 
 typedef struct BloomFold
 {
-	uint32		factor;			/* adjacent bits that are merged into one; 1: no fold */
+	uint32		factor;			/* adjacent bits that are merged into one; 1:
+								 * no fold */
 	uint64		count;			/* bits set in the result */
 	uint64		steps;			/* words looked at, for all factors */
 } BloomFold;

@@ -27,7 +27,8 @@
  */
 typedef struct BloomSeenTables
 {
-	bool		warned;			/* of more keys than the capacity, or of memory */
+	bool		warned;			/* of more keys than the capacity, or of
+								 * memory */
 	double		fp_prob;		/* that params are for */
 	BloomBlockedParams params;
 } BloomSeenTables;
