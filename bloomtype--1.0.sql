@@ -560,9 +560,10 @@ CREATE FUNCTION bloom_set_load(set regclass, query text) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION bloom_set_load(regclass, text) IS 'add the keys that a query returns in its one column, and return the number of new ones; runs the query with the privileges of the caller; an empty set is loaded in one sorted pass, under a lock that keeps out all that write to it; uses maintenance_work_mem';
 
-CREATE FUNCTION bloom_set_remove(set regclass, key anycompatible) RETURNS boolean
+CREATE FUNCTION bloom_set_remove(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
+	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_remove(regclass, anycompatible) IS 'remove a key from a set; true: it was there; waits for transactions that are adding it';
+COMMENT ON FUNCTION bloom_set_remove(regclass, anycompatible, timestamptz) IS 'remove a key from a set; true: it was there; waits for transactions that are adding it, or hold the row that has it';
 
 CREATE FUNCTION bloom_set_compact(set regclass) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;

@@ -115,6 +115,20 @@ FindTables(Oid function)
 	return tables;
 }
 
+/* Lock the indexes of a table, unless that must be waited for: then false. */
+static bool
+LockIndexes(Relation rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(rel))
+	{
+		if (!ConditionalLockRelationOid(lfirst_oid(cell), AccessShareLock))
+			return false;
+	}
+	return true;
+}
+
 /* A row about a table, which may be gone: then false. */
 static bool
 Describe(Oid relid, Datum *values, bool *nulls)
@@ -140,7 +154,8 @@ Describe(Oid relid, Datum *values, bool *nulls)
 	}
 	else
 	{
-		wrong = StoredSetIdentify(rel, &set);
+		wrong = LockIndexes(rel) ? StoredSetIdentify(rel, &set) :
+			"Another transaction has locked an index of it.";
 		if (wrong == NULL)
 		{
 			values[1] = CStringGetTextDatum(BloomKeyTypeName(&set.key_type));

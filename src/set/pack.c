@@ -32,6 +32,9 @@ LowMask(int low)
 /*
  * The number of low bits that packs n numbers up to this one best: such that
  * there are n to 2n values of the high parts.
+ *
+ * It follows the highest number, not the end of the range: hashes that are near
+ * each other would take a bit for each high part between, and more.
  */
 static int
 LowBits(uint64 nhashes, uint64 largest)
@@ -41,21 +44,19 @@ LowBits(uint64 nhashes, uint64 largest)
 	return ratio < 2 ? 0 : pg_leftmost_one_pos64(ratio);
 }
 
-static uint64
-LargestOf(const StoredSetPacking *packing, uint64 start, uint64 last)
-{
-	return StoredSetCellOf(packing, last) - StoredSetCellOf(packing, start);
-}
-
 /*
  * StoredSetPackSize
- *		The size of a list of n hashes in a range, at most.
+ *		The size of a list of n hashes, up to this one.
+ *
+ * With the last hash of the range in its place, that is more than most lists
+ * take, but not more than the highest hash decides.
  */
 Size
 StoredSetPackSize(const StoredSetPacking *packing, uint64 nhashes, uint64 start,
-				  uint64 last)
+				  uint64 highest)
 {
-	uint64		largest = LargestOf(packing, start, last);
+	uint64		largest = StoredSetCellOf(packing, highest) -
+		StoredSetCellOf(packing, start);
 	int			low = LowBits(nhashes, largest);
 
 	if (nhashes == 0)
@@ -102,7 +103,7 @@ GetBits(const uint8 *in, Size bit, int nbits)
  *		these items, whose cells are ascending and distinct.  The result is its
  *		size.
  *
- * "out" has room for StoredSetPackSize bytes.
+ * "out" has room for StoredSetPackSize bytes, up to the last item.
  */
 Size
 StoredSetWritePack(uint8 *out, const StoredSetPack *pack,
@@ -110,10 +111,10 @@ StoredSetWritePack(uint8 *out, const StoredSetPack *pack,
 {
 	const StoredSetPacking *packing = &pack->packing;
 	uint64		base = StoredSetCellOf(packing, pack->start);
-	int			low = LowBits(nitems, LargestOf(packing, pack->start, pack->last));
 	uint64		last = BloomLittleEndian64(pack->last);
 	uint64		largest = nitems == 0 ? 0 :
-	StoredSetCellOf(packing, items[nitems - 1].hash) - base;
+		StoredSetCellOf(packing, items[nitems - 1].hash) - base;
+	int			low = LowBits(nitems, largest);
 	Size		nhigh = nitems == 0 ? 0 : BytesOf(nitems + (largest >> low));
 	Size		nlow = BytesOf((Size) nitems * low);
 	Size		nages = packing->has_ages ?

@@ -20,7 +20,8 @@
  *	- High parts, x >> b: for each number as many zero bits as its high part is
  *	  above that of the number before, then a one bit.  So the number i has its
  *	  one bit at (x >> b) + i.
- *	- Low parts: the low b bits of each number, side by side.
+ *	- Low parts: the low b bits of each number, side by side.  A writer chooses b
+ *	  by the highest number: n to 2n values of the high part are up to that.
  *	- Ages: 6 bits of each, side by side, in a set that forgets.
  *
  * Each of the three parts begins with a byte of its own.  Bit i of a part is bit
@@ -78,7 +79,7 @@ typedef struct StoredSetPack
 } StoredSetPack;
 
 extern Size StoredSetPackSize(const StoredSetPacking *packing, uint64 nhashes,
-							  uint64 start, uint64 last);
+							  uint64 start, uint64 highest);
 extern Size StoredSetWritePack(uint8 *out, const StoredSetPack *pack,
 							   const StoredSetItem *items, int nitems);
 extern const char *StoredSetReadPack(StoredSetPack *pack, const uint8 *data,

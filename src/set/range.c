@@ -32,6 +32,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
+#include "utils/builtins.h"
 
 #include "bits/sort.h"
 #include "set/store.h"
@@ -51,13 +52,18 @@
  * ----------------------------------------------------------------
  */
 
-/* Note a transaction that was seen open, or has ended since. */
+/*
+ * Note a transaction that was seen open, or has ended since.
+ *
+ * There can be thousands, if each key of a transaction has a subtransaction.  Those
+ * of neighbouring versions are often the same.
+ */
 static void
 NoteOpen(StoredSetCall *call, TransactionId xid)
 {
 	if (!TransactionIdIsValid(xid))
 		return;
-	for (int i = call->nopen - 1; i >= 0; i--)
+	for (int i = call->nopen - 1; i >= Max(0, call->nopen - 8); i--)
 	{
 		if (TransactionIdEquals(call->open[i], xid))
 			return;
@@ -82,10 +88,14 @@ NoteOpen(StoredSetCall *call, TransactionId xid)
  * neither.
  */
 bool
-StoredSetPictureHolds(const StoredSetCall *call)
+StoredSetPictureHolds(StoredSetCall *call)
 {
+	if (call->nopen > 1)
+		qsort(call->open, call->nopen, sizeof(TransactionId), xidComparator);
 	for (int i = 0; i < call->nopen; i++)
 	{
+		if (i > 0 && TransactionIdEquals(call->open[i], call->open[i - 1]))
+			continue;
 		if (!TransactionIdIsInProgress(call->open[i]))
 			return false;
 	}
@@ -124,6 +134,8 @@ SeeKey(StoredSetCall *call, const StoredSetVersion *version, StoredSetKey *key)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not serialize access due to concurrent update"),
+				 call->rewrites ?
+				 errdetail("Another transaction has written the row of the key since this one took its snapshot.") :
 				 errdetail("Another transaction has added a key since this one took its snapshot.")));
 	key->answer = STORED_SET_SEEN;
 }
@@ -271,8 +283,10 @@ ReadRangeRow(StoredSetCall *call, StoredSetRange *range,
 	const StoredSetPack *pack = &version->row.pack;
 
 	AddPoint(range, version->row.start);
-	range->holder = TransactionIdIsValid(version->creator) ?
-		version->creator : version->holder;
+	if (TransactionIdIsValid(version->creator))
+		range->holder = version->creator;
+	else if (TransactionIdIsValid(version->holder))
+		range->holder = version->holder;
 	if (TransactionIdIsValid(version->creator))
 	{
 		range->is_held = true;
@@ -286,8 +300,8 @@ ReadRangeRow(StoredSetCall *call, StoredSetRange *range,
 	range->is_free = version->is_free && !range->is_held;
 	range->nkeys = FindInList(call, version, keys, nkeys);
 	range->keys = keys + nkeys - range->nkeys;
-	if (range->is_free &&
-		(call->rewrites || range->nhashes + range->nkeys >= STORED_SET_FEW_KEYS / 2))
+	if (call->rewrites ||
+		(range->is_free && range->nhashes + range->nkeys >= STORED_SET_FEW_KEYS / 2))
 		range->pack = StoredSetCopyPack(pack);
 	range->nlist = pack->nhashes;
 	range->nhashes += pack->nhashes;
@@ -603,13 +617,13 @@ PartSize(const StoredSetCall *call, const StoredSetRange *range, int point,
 		 int *first, int end)
 {
 	uint64		start = range->points[point];
-	uint64		last = point == 0 ? range->last : range->points[point - 1] - 1;
 
 	*first = end;
 	while (*first > 0 && range->items[*first - 1].hash >= start)
 		(*first)--;
 	return end - *first > STORED_SET_MAX_PACKED ? PG_UINT32_MAX :
-		StoredSetPackSize(&call->table.set.packing, end - *first, start, last);
+		StoredSetPackSize(&call->table.set.packing, end - *first, start,
+						  *first == end ? start : range->items[end - 1].hash);
 }
 
 /*
@@ -623,7 +637,8 @@ FindParts(StoredSetCall *call, StoredSetRange *range)
 	uint64		nhashes;
 	uint64	   *hashes = CollectAll(call, range, &nhashes);
 	Size		size = StoredSetPackSize(packing, nhashes, range->start,
-										 range->last);
+										 nhashes == 0 ? range->start :
+										 hashes[nhashes - 1]);
 	uint64		nparts = size <= STORED_SET_LIST_BYTES ? 1 : size / PART_BYTES + 1;
 
 	range->npoints = 0;
@@ -975,6 +990,7 @@ TransactionId
 StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 {
 	TransactionId blocker = InvalidTransactionId;
+	int64		slice;
 	int			n = 0;
 
 	for (int i = 0; i < range->nlanes && !TransactionIdIsValid(blocker); i++)
@@ -987,11 +1003,13 @@ StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 		blocker = BlockerOf(lane->creator, lane->holder, lane->is_visible);
 	}
 	/* what another has merged, it has deleted from a lane, and holds that */
-	if (TransactionIdIsValid(blocker) || range->pack.nhashes == 0)
+	if (TransactionIdIsValid(blocker) ||
+		!StoredSetFindPacked(&range->pack, hash, &slice))
 		return blocker;
-	if (!range->is_free)
-		return BlockerOf(InvalidTransactionId, range->holder,
-						 range->is_visible);
+	blocker = BlockerOf(InvalidTransactionId, range->holder, range->is_visible);
+	if (TransactionIdIsValid(blocker))
+		return blocker;
+	Assert(range->is_free);
 	range->items = palloc(range->pack.nhashes * sizeof(StoredSetItem));
 	if (!StoredSetUnpack(&range->pack, range->items))
 		StoredSetInvalidRow(&call->table, range->start, 0,

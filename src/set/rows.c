@@ -467,18 +467,38 @@ UpdaterOf(HeapTupleHeader header)
 		updater : InvalidTransactionId;
 }
 
-/* Has another open transaction locked this version, which is the latest? */
+/* Is a transaction open, and not this one? */
 static bool
-IsLocked(HeapTupleHeader header)
+IsOther(TransactionId xid)
 {
-	TransactionId locker = HeapTupleHeaderGetRawXmax(header);
+	return !TransactionIdIsCurrentTransactionId(xid) &&
+		TransactionIdIsInProgress(xid);
+}
 
-	if ((header->t_infomask & HEAP_XMAX_INVALID) != 0)
-		return false;
-	if ((header->t_infomask & HEAP_XMAX_IS_MULTI) != 0)
-		return MultiXactIdIsRunning(locker, true);
-	return !TransactionIdIsCurrentTransactionId(locker) &&
-		TransactionIdIsInProgress(locker);
+/* Who else has locked this version, which is the latest, and is open; or invalid */
+static TransactionId
+LockerOf(HeapTupleHeader header)
+{
+	TransactionId xmax = HeapTupleHeaderGetRawXmax(header);
+	TransactionId locker = InvalidTransactionId;
+	MultiXactMember *members;
+	int			n;
+
+	if ((header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
+		HEAP_LOCKED_UPGRADED(header->t_infomask))
+		return InvalidTransactionId;
+	if ((header->t_infomask & HEAP_XMAX_IS_MULTI) == 0)
+		return IsOther(xmax) ? xmax : InvalidTransactionId;
+	n = GetMultiXactIdMembers(xmax, &members, false,
+							  HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask));
+	for (int i = 0; i < n; i++)
+	{
+		if (IsOther(members[i].xid))
+			locker = members[i].xid;
+	}
+	if (n > 0)
+		pfree(members);
+	return locker;
 }
 
 /*
@@ -508,7 +528,6 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 {
 	StoredSetPlace *place = &version->place;
 	HeapTupleHeaderData header;
-	bool		is_latest;
 
 	CopyHeader(table, &header);
 	version->creator = table->dirty.xmin;
@@ -521,12 +540,15 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 		CanBeOverwritten(table, &version->row, &header) ?
 		((BufferHeapTupleTableSlot *) table->slot)->base.tuple->t_len : 0;
 	version->holder = UpdaterOf(&header);
-	is_latest = !TransactionIdIsValid(version->holder);
+	version->is_latest = !TransactionIdIsValid(version->holder);
+	if (version->is_latest)
+		version->holder = LockerOf(&header);
 	version->is_visible = !TransactionIdIsValid(version->creator) &&
 		(place->is_own || !IsolationUsesXactSnapshot() ||
 		 table_tuple_satisfies_snapshot(table->rel, table->slot,
 										GetActiveSnapshot()));
-	version->is_free = is_latest && version->is_visible && !IsLocked(&header);
+	version->is_free = version->is_visible &&
+		!TransactionIdIsValid(version->holder);
 }
 
 /* Search the index from a row on, for it and what is below it. */
@@ -732,7 +754,7 @@ StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 	}
 	Classify(table, version);
 	search->skip = !TransactionIdIsValid(version->creator) &&
-		!TransactionIdIsValid(version->holder);
+		version->is_latest;
 	return true;
 }
 
@@ -767,7 +789,9 @@ MakeList(const StoredSetRow *row, const StoredSetItem *items, int nitems)
 	const StoredSetPack *pack = &row->pack;
 	bytea	   *hashes = palloc(VARHDRSZ +
 								StoredSetPackSize(&pack->packing, nitems,
-												  pack->start, pack->last));
+												  pack->start,
+												  nitems == 0 ? pack->start :
+												  items[nitems - 1].hash));
 
 	SET_VARSIZE(hashes, VARHDRSZ +
 				StoredSetWritePack((uint8 *) VARDATA(hashes), pack, items,
@@ -839,20 +863,26 @@ WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row, bool is_new)
 }
 
 /*
- * Was a row written?  False: another transaction has.  An error, if the
- * caller's own command has.
+ * An error, unless a row was written.
+ *
+ * Only statements of SQL write without our lock.  What they leave of a row is not
+ * what was read of it, so that nothing may be written that goes by that.
  */
-static bool
-WasWritten(TM_Result result)
+static void
+CheckWritten(TM_Result result)
 {
 	if (result == TM_SelfModified)
 		ereport(ERROR,
 				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 				 errmsg("row of a Bloom set was already modified by the current command"),
 				 errhint("Do not change the table of a set in the statement that adds to the set.")));
-	if (result != TM_Ok && result != TM_Updated && result != TM_Deleted)
+	if (result == TM_Updated || result == TM_Deleted)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("Another transaction has written a row of the set by SQL.")));
+	if (result != TM_Ok)
 		elog(ERROR, "unexpected result of a write to a Bloom set: %u", result);
-	return result == TM_Ok;
 }
 
 /*
@@ -901,10 +931,7 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 								GetCurrentCommandId(true), 0, SnapshotAny,
 								InvalidSnapshot, true, &failure, &lockmode,
 								&update_indexes);
-	if (!WasWritten(result))
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update")));
+	CheckWritten(result);
 	if (update_indexes == TU_All)
 		WriteIndexEntries(table, row, false);
 }
@@ -933,7 +960,7 @@ StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 
 /*
  * StoredSetDeleteRow
- *		Delete the version in this place, unless somebody else has.
+ *		Delete the version in this place.
  */
 void
 StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
@@ -943,8 +970,7 @@ StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 
 	if (place->command == GetCurrentCommandId(false))
 		CommandCounterIncrement();
-	(void) WasWritten(table_tuple_delete(table->rel, &tid,
-										 GetCurrentCommandId(true), 0,
-										 SnapshotAny, InvalidSnapshot, true,
-										 &failure));
+	CheckWritten(table_tuple_delete(table->rel, &tid,
+									GetCurrentCommandId(true), 0, SnapshotAny,
+									InvalidSnapshot, true, &failure));
 }

@@ -545,7 +545,7 @@ bloom_set_remove(PG_FUNCTION_ARGS)
 	uint64		hash;
 	bool		result = false;
 
-	StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), false);
+	StoredSetOpenToWrite(&call, relid, GetTimeArg(fcinfo, 2), false);
 	StoredSetCheckPrivileges(&call.table, ACL_DELETE);
 	CheckWhole(set, call.table.rel);
 	if (PG_ARGISNULL(1))
@@ -584,8 +584,9 @@ bloom_set_compact(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/* Sorted as they are signed, hashes are in their order */
-#define TO_SIGNED	(UINT64CONST(1) << 63)
+/* Hashes with these bits inverted are sorted as signed numbers in their order */
+#define ASCENDING	(UINT64CONST(1) << 63)
+#define DESCENDING	(~ASCENDING)
 
 /*
  * Take a lock that keeps out all that write to a set, if that may be waited for,
@@ -624,51 +625,69 @@ OpenKeys(const char *query, const StoredSet *set, BloomHasher *hasher)
 	return portal;
 }
 
+/* Hash the keys that were fetched, and give the hashes to a sort. */
+static void
+SortFetched(Tuplesortstate *sort, uint64 mask, const StoredSet *set,
+			BloomHasher *hasher)
+{
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool		isnull;
+		Datum		key = SPI_getbinval(SPI_tuptable->vals[i],
+										SPI_tuptable->tupdesc, 1, &isnull);
+		uint64		hash;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull)
+			continue;
+		hash = BloomHashKeyAs(hasher, key, BLOOM_HOLDER_SET, &set->key_type,
+							  (uint64) set->params.seed, BLOOM_TO_ADD);
+		tuplesort_putdatum(sort, Int64GetDatum((int64) (hash ^ mask)), false);
+	}
+}
+
 /* Hash the keys that a query returns, and sort the hashes. */
 static void
-SortHashes(Tuplesortstate *sort, const char *query, const StoredSet *set)
+SortHashes(Tuplesortstate *sort, uint64 mask, const char *query,
+		   const StoredSet *set)
 {
 	BloomHasher hasher;
 	Portal		portal;
+	MemoryContext scratch;
+	bool		is_end;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	portal = OpenKeys(query, set, &hasher);
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "Bloom set load",
+									ALLOCSET_DEFAULT_SIZES);
 	do
 	{
-		SPI_cursor_fetch(portal, true, 1000);
-		for (uint64 i = 0; i < SPI_processed; i++)
-		{
-			bool		isnull;
-			Datum		key = SPI_getbinval(SPI_tuptable->vals[i],
-											SPI_tuptable->tupdesc, 1, &isnull);
-			uint64		hash;
+		MemoryContext oldcontext;
 
-			CHECK_FOR_INTERRUPTS();
-			if (isnull)
-				continue;
-			hash = BloomHashKeyAs(&hasher, key, BLOOM_HOLDER_SET,
-								  &set->key_type, (uint64) set->params.seed,
-								  BLOOM_TO_ADD);
-			tuplesort_putdatum(sort, Int64GetDatum((int64) (hash ^ TO_SIGNED)),
-							   false);
-		}
+		SPI_cursor_fetch(portal, true, 1000);
+		is_end = SPI_processed == 0;
+		/* what a hash function leaves behind */
+		oldcontext = MemoryContextSwitchTo(scratch);
+		SortFetched(sort, mask, set, &hasher);
+		MemoryContextSwitchTo(oldcontext);
+		MemoryContextReset(scratch);
 		SPI_freetuptable(SPI_tuptable);
-	} while (SPI_processed > 0);
+	} while (!is_end);
 	SPI_cursor_close(portal);
 	SPI_finish();
 	tuplesort_performsort(sort);
 }
 
 static bool
-NextHash(Tuplesortstate *sort, uint64 *hash)
+NextHash(Tuplesortstate *sort, uint64 mask, uint64 *hash)
 {
 	Datum		value;
 	bool		isnull;
 
 	if (!tuplesort_getdatum(sort, true, false, &value, &isnull, NULL))
 		return false;
-	*hash = (uint64) DatumGetInt64(value) ^ TO_SIGNED;
+	*hash = (uint64) DatumGetInt64(value) ^ mask;
 	return true;
 }
 
@@ -680,14 +699,19 @@ LoadSorted(StoredSetTable *table, Tuplesortstate *sort)
 	uint64		hash;
 
 	StoredSetBeginLoad(&load, table, false);
-	while (NextHash(sort, &hash))
+	while (NextHash(sort, ASCENDING, &hash))
 		StoredSetLoadHash(&load, hash);
 	return StoredSetEndLoad(&load);
 }
 
-/* Add sorted hashes to a set that has keys. */
+/*
+ * Add sorted hashes to a set that has keys.
+ *
+ * If others can add at the same time, the hashes come in descending order, as all
+ * calls add: so these do not deadlock.
+ */
 static uint64
-AddSorted(Oid relid, Tuplesortstate *sort)
+AddSorted(Oid relid, Tuplesortstate *sort, uint64 mask)
 {
 	uint64	   *hashes = palloc(BATCH_HASHES * sizeof(uint64));
 	uint8	   *answers = palloc(BATCH_HASHES);
@@ -698,7 +722,7 @@ AddSorted(Oid relid, Tuplesortstate *sort)
 	{
 		StoredSetCall call;
 
-		for (n = 0; n < BATCH_HASHES && NextHash(sort, &hashes[n]);)
+		for (n = 0; n < BATCH_HASHES && NextHash(sort, mask, &hashes[n]);)
 			n++;
 		memset(answers, STORED_SET_UNKNOWN, n);
 		StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), true);
@@ -726,6 +750,7 @@ bloom_set_load(PG_FUNCTION_ARGS)
 	StoredSet	set;
 	Tuplesortstate *sort;
 	bool		is_locked;
+	uint64		mask;
 	uint64		nnew;
 
 	BloomCheckNotNull(PG_ARGISNULL(1), "query");
@@ -736,9 +761,10 @@ bloom_set_load(PG_FUNCTION_ARGS)
 	is_locked = LockEmpty(&table);
 	StoredSetClose(&table);
 
+	mask = is_locked ? ASCENDING : DESCENDING;
 	sort = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
 								 maintenance_work_mem, NULL, TUPLESORT_NONE);
-	SortHashes(sort, text_to_cstring(PG_GETARG_TEXT_PP(1)), &set);
+	SortHashes(sort, mask, text_to_cstring(PG_GETARG_TEXT_PP(1)), &set);
 	StoredSetOpen(&table, relid, true, true);
 	if (is_locked && StoredSetIsEmpty(&table))
 	{
@@ -748,7 +774,7 @@ bloom_set_load(PG_FUNCTION_ARGS)
 	else
 	{
 		StoredSetClose(&table);
-		nnew = AddSorted(relid, sort);
+		nnew = AddSorted(relid, sort, mask);
 	}
 	tuplesort_end(sort);
 	PG_RETURN_INT64((int64) nnew);

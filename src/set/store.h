@@ -135,6 +135,7 @@ typedef struct StoredSetVersion
 								 * version, or has locked it, or invalid */
 	bool		is_visible;		/* own, or committed before the snapshot, if
 								 * any */
+	bool		is_latest;		/* none is written that could come to be valid */
 	bool		is_free;		/* this transaction may write the next one */
 } StoredSetVersion;
 
@@ -211,7 +212,7 @@ typedef struct StoredSetRange
 } StoredSetRange;
 
 extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
-extern bool StoredSetPictureHolds(const StoredSetCall *call);
+extern bool StoredSetPictureHolds(StoredSetCall *call);
 extern uint64 StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 								 StoredSetKey *keys, uint64 nkeys, uint64 from);
 extern void StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range,
