@@ -14,7 +14,7 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @mutants = ('set_picture', 'set_points', 'set_held', 'set_second_search');
+my @mutants = ('set_picture', 'set_points', 'set_held', 'set_second_search', 'set_remove_early', 'set_updated');
 my $node = start_small_server('races', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_GATE');
 
 use_mutant($_) foreach @mutants;
@@ -155,6 +155,35 @@ check('a row that an UPDATE moves while it is looked for', 'set_second_search', 
 		$node->safe_psql($database, "ROLLBACK PREPARED 'other'");
 		return $answer;
 	});
+
+# SQL writes a lane anew while it is merged, and the range is split
+check('a lane that an UPDATE writes anew while its range is split', 'set_updated', "ERROR:  could not serialize access due to concurrent update37\n60\n0\n0\n",
+	sub {
+		my ($database) = @_;
+		make($database, 'keys(11, 60, 8)');
+		# the new keys are in other parts than the lane
+		my $answer = paused($database, 'set-write', "SELECT cardinality(bloom_set_add_all('s', keys(300, 10, 37)))", 'UPDATE s SET hashes = hashes WHERE lane > 0');
+		return $answer . join '', map { ask($database, $_) . "\n" } "SELECT cardinality(bloom_set_add_all('s', keys(300, 10, 37)))",
+		  "SELECT count(*) FROM unnest(keys(12, 5, 60)) AS k WHERE bloom_set_add('s', k)",
+		  "SELECT cardinality(bloom_set_missing('s', keys(11, 60, 8) || keys(300, 10, 37) || keys(12, 5, 60)))",
+		  "SELECT count(*) FROM s WHERE bloom_set_compact('s') < 0";
+	});
+
+# A key is removed from a list that another transaction holds, be it for another key
+foreach my $other ("bloom_set_remove('s', key(410))", "bloom_set_compact('s')", "count(*) FROM (SELECT FROM s WHERE lane = 0 FOR UPDATE) AS locked")
+{
+	check("a removal beside $other", $other =~ /locked/ ? '' : 'set_remove_early', "ERROR:  canceling statement due to statement timeout{}\nt{}\n",
+		sub {
+			my ($database) = @_;
+			make($database, 'keys(400, 10, 6)');
+			$node->safe_psql($database, "SELECT bloom_set_compact('s')");
+			$node->safe_psql($database, "SELECT bloom_set_add('s', key(401))");
+			$node->safe_psql($database, sprintf $prepare, "SELECT $other");
+			my $answer = ask($database, "SET statement_timeout = '200ms'; SELECT bloom_set_remove('s', key(400))") . ask($database, "SELECT bloom_set_missing('s', ARRAY[key(400)])") . "\n";
+			$node->safe_psql($database, "COMMIT PREPARED 'other'");
+			return $answer . ask($database, "SELECT bloom_set_remove('s', key(400))") . ask($database, "SELECT bloom_set_missing('s', ARRAY[key(420), key(401)])") . "\n";
+		});
+}
 
 $node->stop;
 done_testing();
