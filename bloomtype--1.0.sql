@@ -571,7 +571,7 @@ COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'pack the keys that wait besi
 
 CREATE FUNCTION bloom_set_dedup() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
-COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger BEFORE INSERT FOR EACH ROW with the arguments (''set'', ''column'' [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema must be in the schema of the table for which the trigger was made; rows with a null key stay';
+COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger FOR EACH ROW, BEFORE INSERT; of a table with partitions BEFORE INSERT OR DELETE, so that rows that move stay; of a view INSTEAD OF INSERT; with the arguments (''set'', ''column'' [, ''column'' ...] [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema must be in the schema of the table for which the trigger was made; rows with a null key stay; a WARNING if a COPY drops rows';
 
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 							   OUT key_type text, OUT keys bigint,

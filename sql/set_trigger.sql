@@ -64,10 +64,12 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
 END
 $$;
-SELECT try('') AS none, try('''seen''') AS one, try('''seen'', ''id'', ''sent'', ''more''') AS four;
+SELECT try('') AS none, try('''seen''') AS one, try('''seen'', ''id'', ''sent'', ''more''') AS no_column;
+SELECT try('''seen'', ''id'', ''body'', ''sent''') AS two_columns_of_a_set_of_one;
 SELECT try('''nowhere'', ''id''') AS no_set, try('''nowhere.seen'', ''id''') AS no_schema, try('''event'', ''id''') AS no_set_but_a_table;
 SELECT try('''seen'', ''nothing''') AS no_key, try('''seen'', ''id'', ''nothing''') AS no_time, try('''seen'', ''id'', ''body''') AS a_text;
-SELECT try('''seen'', ''id''', 'AFTER INSERT') AS after_insert, try('''seen'', ''id''', 'BEFORE UPDATE') AS before_update;
+SELECT try('''seen'', ''id''', 'AFTER INSERT') AS after_insert, try('''seen'', ''id''', 'BEFORE UPDATE') AS before_update,
+	   try('''seen'', ''id''', 'BEFORE INSERT OR UPDATE') AS with_update;
 SELECT bloom_set_dedup();
 
 -- a generated column has no value yet
@@ -91,7 +93,7 @@ SELECT bloom_set_create('here.seen', 'bigint', seed => 1);
 CREATE TABLE here.event (id bigint) PARTITION BY RANGE (id);
 CREATE TABLE there.event_0 PARTITION OF here.event FOR VALUES FROM (0) TO (100) PARTITION BY RANGE (id);
 CREATE TABLE there.event_00 PARTITION OF there.event_0 FOR VALUES FROM (0) TO (10);
-CREATE TRIGGER dedup BEFORE INSERT ON here.event FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id');
+CREATE TRIGGER dedup BEFORE INSERT OR DELETE ON here.event FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id');
 INSERT INTO here.event VALUES (1), (2), (1) RETURNING *;
 INSERT INTO there.event_00 VALUES (2), (3) RETURNING *;
 -- a set of that name beside the partition is another
@@ -120,3 +122,139 @@ DROP TABLE here.seen;
 INSERT INTO there.event_00 VALUES (5);
 SET client_min_messages = warning;
 DROP SCHEMA here, there CASCADE;
+RESET client_min_messages;
+
+--
+-- Keys of several columns, and a time behind them
+--
+CREATE TYPE visit AS (tenant int, id text);
+CREATE TYPE timed AS (id text, sent timestamptz);
+SELECT bloom_set_create('visits', 'visit', seed => 1), bloom_set_create('timed_visits', 'visit', keep => '1 day', seed => 1), bloom_set_create('times', 'timed', seed => 1);
+CREATE TABLE page (tenant int, id text, sent timestamptz);
+CREATE FUNCTION arrive(arguments text) RETURNS SETOF page LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE OR REPLACE TRIGGER dedup BEFORE INSERT ON page FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup(%s)', arguments);
+	RETURN QUERY EXECUTE $q$INSERT INTO page VALUES (1, 'a', '2026-01-01Z'), (1, 'b', '2026-01-01Z'), (2, 'a', '2026-01-01Z'), (1, 'a', '2026-01-01Z'), (1, 'a', '2026-01-03Z'),
+		(NULL, 'a', '2026-01-03Z'), (NULL, 'a', '2026-01-03Z') RETURNING *$q$;
+END
+$$;
+SELECT * FROM arrive($$'visits', 'tenant', 'id'$$);
+SELECT bloom_set_contains('visits', ROW(1, 'a')) AS there, bloom_set_contains('visits', ROW(3, 'a')) AS not_there;
+SELECT * FROM arrive($$'timed_visits', 'tenant', 'id', 'sent'$$);
+SELECT * FROM arrive($$'times', 'id', 'sent'$$);
+-- fail
+SELECT * FROM arrive($$'visits', 'id', 'tenant'$$);
+SELECT * FROM arrive($$'visits', 'tenant'$$);
+SELECT * FROM arrive($$'visits', 'tenant', 'id', 'tenant'$$);
+DROP FUNCTION arrive;
+DROP TABLE page, visits, timed_visits, times;
+DROP TYPE visit, timed;
+
+--
+-- Rows that move to another partition stay
+--
+SELECT bloom_set_create('moved', 'int', seed => 1);
+CREATE TABLE item (part int, id int, body text) PARTITION BY LIST (part);
+CREATE TABLE item_1 PARTITION OF item FOR VALUES IN (1);
+CREATE TABLE item_2 PARTITION OF item FOR VALUES IN (2) PARTITION BY LIST (id);
+CREATE TABLE item_2_rest PARTITION OF item_2 DEFAULT;
+CREATE TRIGGER dedup BEFORE INSERT ON item FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('moved', 'id');
+-- fail: they would be lost
+INSERT INTO item VALUES (1, 1, 'a');
+CREATE OR REPLACE TRIGGER dedup BEFORE INSERT OR DELETE ON public.item FOR EACH ROW EXECUTE FUNCTION public.bloom_set_dedup('moved', 'id');
+INSERT INTO item SELECT 1, i, 'a' FROM generate_series(1, 10) AS i;
+INSERT INTO item SELECT 1, i, 'again' FROM generate_series(1, 12) AS i RETURNING *;
+UPDATE item SET part = 2 WHERE id <= 5;
+SELECT tableoid::regclass, count(*), array_agg(id ORDER BY id) AS ids FROM item GROUP BY 1 ORDER BY 1;
+UPDATE item SET part = 3 - part;
+SELECT tableoid::regclass, count(*) FROM item GROUP BY 1 ORDER BY 1;
+-- with another key: new, or seen
+UPDATE item SET part = 3 - part, id = 100 WHERE id = 1;
+UPDATE item SET part = 3 - part, id = 2 WHERE id = 3;
+INSERT INTO item VALUES (1, NULL, 'null');
+UPDATE item SET part = 2, id = 4 WHERE id IS NULL;
+UPDATE item SET part = 2, id = 101 WHERE id IS NULL;
+SELECT count(*), count(id) FROM item;
+-- a key that was deleted stays seen, for all that comes later
+DELETE FROM item WHERE id = 4;
+INSERT INTO item VALUES (1, 4, 'again') RETURNING *;
+-- MERGE, WITH, functions, cascades
+MERGE INTO item USING (VALUES (5), (1000)) AS v (k) ON id = k WHEN MATCHED THEN UPDATE SET part = 3 - part WHEN NOT MATCHED THEN INSERT VALUES (1, k, 'merged');
+SELECT count(*), count(*) FILTER (WHERE id IN (5, 1000)) AS both FROM item;
+WITH gone AS (DELETE FROM item WHERE id IN (5, 6) RETURNING *) INSERT INTO item SELECT 3 - part, id, 'with' FROM gone;
+SELECT count(*) FROM item WHERE id IN (5, 6);
+CREATE FUNCTION move(which int) RETURNS bigint LANGUAGE sql AS 'UPDATE item SET part = 3 - part WHERE id = which; SELECT count(*) FROM item WHERE id = which';
+SELECT move(i) FROM generate_series(5, 8) AS i;
+CREATE TABLE owner (part int PRIMARY KEY);
+INSERT INTO owner VALUES (1), (2);
+ALTER TABLE item ADD FOREIGN KEY (part) REFERENCES owner ON UPDATE CASCADE;
+CREATE TABLE item_3 PARTITION OF item FOR VALUES IN (3);
+SELECT count(*) FROM item;
+UPDATE owner SET part = 3 WHERE part = 1;
+SELECT count(*), count(*) FILTER (WHERE part = 3) > 0 AS moved FROM item;
+-- a trigger that inserts meanwhile
+CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF pg_trigger_depth() = 1 THEN
+		INSERT INTO item VALUES (2, new.id, 'meddled'), (2, 5000 + new.id, 'meddled');
+		UPDATE item SET part = 5 - part WHERE id = 100;
+	END IF;
+	RETURN new;
+END
+$$;
+CREATE TRIGGER a_meddler BEFORE INSERT ON item FOR EACH ROW EXECUTE FUNCTION meddle();
+UPDATE item SET part = 5 - part WHERE id IN (7, 8);
+SELECT count(*) FILTER (WHERE body = 'a') AS were_there, count(*) FILTER (WHERE body = 'meddled') AS new, count(*) FILTER (WHERE id = 100) AS moved_twice FROM item WHERE id IN (7, 8, 5007, 5008, 100);
+-- whoever deletes needs no privileges on the set
+CREATE ROLE regress_bloom_deleter;
+GRANT SELECT, DELETE ON item TO regress_bloom_deleter;
+SET ROLE regress_bloom_deleter;
+DELETE FROM item WHERE id = 9;
+RESET ROLE;
+DROP OWNED BY regress_bloom_deleter;
+DROP ROLE regress_bloom_deleter;
+DROP TABLE item, owner, moved;
+DROP FUNCTION move, meddle;
+
+--
+-- A COPY that drops rows says so, once
+--
+SELECT bloom_set_create('copied', 'int', seed => 1);
+CREATE TABLE file (id int);
+CREATE TRIGGER dedup BEFORE INSERT ON file FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('copied', 'id');
+COPY file FROM stdin;
+1
+2
+\.
+COPY file FROM stdin;
+1
+2
+3
+\.
+INSERT INTO file VALUES (1), (2), (3);
+-- a restore: the set comes with its keys
+TRUNCATE file;
+ALTER TABLE file DISABLE TRIGGER ALL;
+COPY file FROM stdin;
+1
+2
+3
+\.
+ALTER TABLE file ENABLE TRIGGER ALL;
+SELECT count(*) FROM file;
+DROP TABLE file, copied;
+
+--
+-- A view in place of a table of keys
+--
+SELECT bloom_set_create('processed', 'bigint', seed => 1);
+CREATE VIEW processed_event AS SELECT NULL::bigint AS id WHERE false;
+CREATE TRIGGER dedup INSTEAD OF INSERT ON processed_event FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('processed', 'id');
+INSERT INTO processed_event (id) VALUES (1) ON CONFLICT DO NOTHING RETURNING id;
+INSERT INTO processed_event (id) VALUES (1) ON CONFLICT DO NOTHING RETURNING id;
+INSERT INTO processed_event (id) VALUES (1), (2), (3), (2) ON CONFLICT DO NOTHING RETURNING id;
+SELECT bloom_set_contains('processed', 3) AS there;
+-- fail
+INSERT INTO processed_event (id) VALUES (1) ON CONFLICT (id) DO NOTHING;
+DROP VIEW processed_event;
+DROP TABLE processed;

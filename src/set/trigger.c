@@ -3,6 +3,20 @@
  * set/trigger.c
  *		Dedup where rows arrive: a trigger that adds their keys to a set.
  *
+ * Rows that move
+ * --------------
+ *
+ * An UPDATE that moves a row to another partition fires BEFORE DELETE triggers
+ * there, and then BEFORE INSERT triggers here.  The key of such a row is in the
+ * set, but the row must stay.  So the trigger of a partition fires before deletes,
+ * too.  It notes the key of the row that the statement has deleted last, and the
+ * next row that the statement inserts passes if it has this key.  If it has another
+ * one, which is in the set, that is an error: to drop it would be to lose the row.
+ *
+ * The same holds for the delete and the insert of a MERGE, of a data-modifying
+ * WITH, and of a change that a subscriber applies.  A statement is known by the
+ * memory context of its execution, and its note is gone with that.
+ *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
@@ -17,8 +31,11 @@
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
+#include "commands/progress.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
+#include "funcapi.h"
+#include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -33,9 +50,32 @@ typedef struct TriggerSite
 {
 	BloomHasher hasher;
 	Oid			set;
-	int			key;			/* column numbers */
-	int			time;			/* 0: the clock */
+	Oid			root;			/* the table for which the trigger was made */
+	int			columns[FUNC_MAX_ARGS]; /* numbers of those of the key */
+	int			ncolumns;
+	TupleDesc	row;			/* of several columns */
+	int			time;			/* column number; 0: the clock */
+	bool		has_warned;
 } TriggerSite;
+
+/* The row that a statement has deleted last, if it has not inserted one since */
+typedef struct DeletedRow
+{
+	struct DeletedRow *next;	/* of a statement that runs this one */
+	MemoryContext statement;
+	Oid			root;
+	Oid			set;
+	bool		is_pending;		/* is there one? */
+	uint64		hash;			/* of its key, or 0: that is null */
+	MemoryContextCallback callback;
+} DeletedRow;
+
+static DeletedRow *deleted_rows = NULL;
+
+/* ----------------------------------------------------------------
+ *							CALL SITES
+ * ----------------------------------------------------------------
+ */
 
 /* The column that a trigger's argument names. */
 static int
@@ -156,61 +196,297 @@ GetTriggerSet(const TriggerData *trigger)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("Bloom set \"%s\" does not exist in schema \"%s\"",
 						range->relname, get_namespace_name(schema)),
-				 errhint("The arguments of trigger \"%s\" are 'set', or 'schema.set', and 'column'.",
+				 errhint("The arguments of trigger \"%s\" are 'set', or 'schema.set', and the columns of the key.",
 						 trigger->tg_trigger->tgname)));
 	return set;
+}
+
+/*
+ * An error, if rows that come to a partition from another one would be lost.
+ */
+static void
+CheckMoves(const TriggerData *trigger, Oid root)
+{
+	const Trigger *self = trigger->tg_trigger;
+	Relation	rel = trigger->tg_relation;
+	StringInfoData arguments;
+
+	if (!rel->rd_rel->relispartition || TRIGGER_FOR_DELETE(self->tgtype))
+		return;
+	initStringInfo(&arguments);
+	for (int i = 0; i < self->tgnargs; i++)
+		appendStringInfo(&arguments, "%s%s", i == 0 ? "" : ", ",
+						 quote_literal_cstr(self->tgargs[i]));
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("trigger \"%s\" of partition \"%s\" does not fire before a DELETE",
+					self->tgname, RelationGetRelationName(rel)),
+			 errdetail("An UPDATE that moves a row to another partition deletes and inserts it. Its key is in the set, so that the row would be lost."),
+			 errhint("CREATE OR REPLACE TRIGGER %s BEFORE INSERT OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s);",
+					 quote_identifier(self->tgname),
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(root)),
+												get_rel_name(root)),
+					 quote_qualified_identifier(get_namespace_name(get_func_namespace(self->tgfoid)),
+												get_func_name(self->tgfoid)),
+					 arguments.data)));
+}
+
+/* Prepare to hash keys of so many columns: several are hashed as ROW(a, b). */
+static void
+MakeHasher(TriggerSite *site, TupleDesc desc, int ncolumns)
+{
+	Form_pg_attribute first = TupleDescAttr(desc, site->columns[0] - 1);
+
+	site->ncolumns = ncolumns;
+	if (ncolumns == 1)
+	{
+		BloomHasherInit(&site->hasher, first->atttypid, first->attcollation);
+		return;
+	}
+	site->row = CreateTemplateTupleDesc(ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, site->columns[i] - 1);
+
+		TupleDescInitEntry(site->row, (AttrNumber) (i + 1), NULL,
+						   column->atttypid, -1, 0);
+		TupleDescInitEntryCollation(site->row, (AttrNumber) (i + 1),
+									column->attcollation);
+	}
+	site->row = BlessTupleDesc(site->row);
+	BloomHasherInit(&site->hasher, RECORDOID, InvalidOid);
+	BloomSetRowType(&site->hasher, RECORDOID, site->row->tdtypmod);
+	BloomRefreshKeyType(&site->hasher);
+}
+
+/*
+ * Which of the columns are the key?  The last one is the time, unless the set has
+ * keys of all.
+ */
+static void
+ChooseKey(TriggerSite *site, const TriggerData *trigger,
+		  const BloomKeyType *has)
+{
+	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+	int			n = trigger->tg_trigger->tgnargs - 1;
+
+	MakeHasher(site, desc, n);
+	if (n > 1 && !BloomSameKeyType(has, &site->hasher.key_type))
+	{
+		int			last = site->columns[n - 1];
+
+		MakeHasher(site, desc, n - 1);
+		site->time = last;
+		if (TupleDescAttr(desc, last - 1)->atttypid != TIMESTAMPTZOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" is not of type timestamp with time zone",
+							trigger->tg_trigger->tgargs[n]),
+					 errdetail("The key type of the set is %s, which is not that of all columns, so that this is the time.",
+							   BloomKeyTypeName(has))));
+	}
+	if (n > 1 && site->hasher.key_type_varies)
+	{
+		/* known by now, and the error is to come before the first key */
+		if (!BloomSameKeyType(has, &site->hasher.key_type))
+			BloomKeyTypeMismatch(BLOOM_HOLDER_SET, has,
+								 &site->hasher.key_type);
+	}
+	else
+		BloomCheckHasher(&site->hasher, BLOOM_HOLDER_SET, has, BLOOM_TO_ADD);
 }
 
 static TriggerSite *
 GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 {
 	TriggerSite *site = fcinfo->flinfo->fn_extra;
-	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+	int			nargs = trigger->tg_trigger->tgnargs;
 	StoredSetTable table;
-	Form_pg_attribute key;
 	MemoryContext oldcontext;
 
 	if (site != NULL)
 		return site;
-	if (trigger->tg_trigger->tgnargs < 2 || trigger->tg_trigger->tgnargs > 3)
+	if (nargs < 2 || nargs > FUNC_MAX_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_set_dedup requires two or three arguments"),
-				 errhint("They are the set, the column of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').")));
-	site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(TriggerSite));
-	site->set = GetTriggerSet(trigger);
-	site->key = GetTriggerColumn(trigger, 1);
-	if (trigger->tg_trigger->tgnargs == 3)
-	{
-		site->time = GetTriggerColumn(trigger, 2);
-		if (TupleDescAttr(desc, site->time - 1)->atttypid != TIMESTAMPTZOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" is not of type timestamp with time zone",
-							trigger->tg_trigger->tgargs[2])));
-	}
-	key = TupleDescAttr(desc, site->key - 1);
+				 errmsg("bloom_set_dedup requires two arguments or more"),
+				 errhint("They are the set, the columns of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').")));
 	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	BloomHasherInit(&site->hasher, key->atttypid, key->attcollation);
-	MemoryContextSwitchTo(oldcontext);
+	site = palloc0(sizeof(TriggerSite));
+	site->root = StoredSetTriggerTable(trigger);
+	CheckMoves(trigger, site->root);
+	site->set = GetTriggerSet(trigger);
+	for (int i = 1; i < nargs; i++)
+		site->columns[i - 1] = GetTriggerColumn(trigger, i);
 
 	/*
 	 * before the first key, which may be null; to write, since a lock that is
 	 * made stronger later can deadlock
 	 */
-	StoredSetOpen(&table, site->set, true, true);
-	BloomCheckHasher(&site->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
-					 BLOOM_TO_ADD);
+	StoredSetOpen(&table, site->set, true,
+				  TRIGGER_FIRED_BY_INSERT(trigger->tg_event));
+	ChooseKey(site, trigger, &table.set.key_type);
 	StoredSetClose(&table);
+	MemoryContextSwitchTo(oldcontext);
 	fcinfo->flinfo->fn_extra = site;
 	return site;
+}
+
+/* The key of a row.  False: it is null. */
+static bool
+GetKey(const TriggerSite *site, TupleTableSlot *slot, Datum *key)
+{
+	Datum		values[FUNC_MAX_ARGS];
+	bool		nulls[FUNC_MAX_ARGS];
+
+	for (int i = 0; i < site->ncolumns; i++)
+		values[i] = slot_getattr(slot, site->columns[i], &nulls[i]);
+	*key = values[0];
+	if (site->row == NULL)
+		return !nulls[0];
+	*key = HeapTupleGetDatum(heap_form_tuple(site->row, values, nulls));
+	return true;
+}
+
+static uint64
+HashKey(TriggerSite *site, const StoredSet *set, Datum key)
+{
+	return BloomHashKeyAs(&site->hasher, key, BLOOM_HOLDER_SET, &set->key_type,
+						  (uint64) set->params.seed, BLOOM_TO_ADD);
+}
+
+/* ----------------------------------------------------------------
+ *							ROWS THAT MOVE
+ * ----------------------------------------------------------------
+ */
+
+static void
+ForgetDeleted(void *arg)
+{
+	for (DeletedRow **link = &deleted_rows; *link != NULL; link = &(*link)->next)
+	{
+		if (*link == arg)
+		{
+			*link = (*link)->next;
+			return;
+		}
+	}
+}
+
+/* What a statement has deleted from the table of a trigger, or NULL. */
+static DeletedRow *
+FindDeleted(MemoryContext statement, const TriggerSite *site)
+{
+	for (DeletedRow *row = deleted_rows; row != NULL; row = row->next)
+	{
+		if (row->statement == statement && row->root == site->root &&
+			row->set == site->set)
+			return row;
+	}
+	return NULL;
+}
+
+/* Note the key of a row that is deleted. */
+static void
+NoteDeleted(FunctionCallInfo fcinfo, TriggerSite *site, TupleTableSlot *slot)
+{
+	MemoryContext statement = fcinfo->flinfo->fn_mcxt;
+	DeletedRow *row = FindDeleted(statement, site);
+	StoredSetTable table;
+	Datum		key;
+
+	if (row == NULL)
+	{
+		row = MemoryContextAllocZero(statement, sizeof(DeletedRow));
+		row->statement = statement;
+		row->root = site->root;
+		row->set = site->set;
+		row->callback.func = ForgetDeleted;
+		row->callback.arg = row;
+		MemoryContextRegisterResetCallback(statement, &row->callback);
+		row->next = deleted_rows;
+		deleted_rows = row;
+	}
+	row->is_pending = true;
+	row->hash = 0;
+	if (!GetKey(site, slot, &key))
+		return;
+	StoredSetOpen(&table, site->set, true, false);
+	row->hash = HashKey(site, &table.set, key);
+	StoredSetClose(&table);
+}
+
+/* ----------------------------------------------------------------
+ *							ROWS THAT ARRIVE
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * Say so, if a COPY drops a row: it may be that of a restore, for which the set
+ * was filled before.
+ */
+static void
+WarnOfCopy(TriggerSite *site, const TriggerData *trigger)
+{
+	Oid			target = MyBEEntry == NULL ||
+		MyBEEntry->st_progress_command != PROGRESS_COMMAND_COPY ? InvalidOid :
+		MyBEEntry->st_progress_command_target;
+
+	if (site->has_warned || (target != site->root &&
+							 target != RelationGetRelid(trigger->tg_relation)))
+		return;
+	site->has_warned = true;
+	ereport(WARNING,
+			(errcode(ERRCODE_WARNING),
+			 errmsg("COPY drops rows of \"%s\" whose keys Bloom set \"%s\" has seen",
+					RelationGetRelationName(trigger->tg_relation),
+					get_rel_name(site->set)),
+			 errhint("To restore rows of which the set knows the keys already, disable trigger \"%s\", as pg_restore --disable-triggers does.",
+					 trigger->tg_trigger->tgname)));
+}
+
+/* Is a row to be inserted?  Its key is added to the set. */
+static bool
+IsToBeInserted(FunctionCallInfo fcinfo, TriggerSite *site,
+			   const TriggerData *trigger, TimestampTz at)
+{
+	DeletedRow *deleted = FindDeleted(fcinfo->flinfo->fn_mcxt, site);
+	bool		has_moved = deleted != NULL && deleted->is_pending;
+	bool		is_known;
+	StoredSetCall call;
+	uint8		answer = STORED_SET_UNKNOWN;
+	uint64		hash;
+	Datum		key;
+
+	if (has_moved)
+		deleted->is_pending = false;
+	if (!GetKey(site, trigger->tg_trigslot, &key))
+		return true;
+	StoredSetOpenToWrite(&call, site->set, at, true);
+	hash = HashKey(site, &call.table.set, key);
+	is_known = has_moved && hash == deleted->hash;
+	if (!is_known)
+		StoredSetAdd(&call, &hash, 1, &answer);
+	StoredSetClose(&call.table);
+	if (is_known || answer == STORED_SET_FRESH)
+		return true;
+	if (has_moved)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("Bloom set \"%s\" has seen the key of a row of \"%s\" that is moved",
+						get_rel_name(site->set),
+						RelationGetRelationName(trigger->tg_relation)),
+				 errdetail("The statement has deleted a row with another key, and would lose this one.")));
+	WarnOfCopy(site, trigger);
+	return false;
 }
 
 /*
  * bloom_set_dedup
  *		Drop a row whose key a set has seen.  (trigger)
  *
- * A row without a key is kept.
+ * A row without a key is kept.  A view with such a trigger has no rows: its set
+ * remembers the keys.
  */
 PG_FUNCTION_INFO_V1(bloom_set_dedup);
 Datum
@@ -218,32 +494,38 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TimestampTz at = GetCurrentTransactionStartTimestamp();
-	StoredSetCall call;
 	TriggerSite *site;
-	Datum		key;
-	bool		isnull;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) ||
-		!TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
 		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+		!((TRIGGER_FIRED_BEFORE(trigger->tg_event) &&
+		   (TRIGGER_FIRED_BY_INSERT(trigger->tg_event) ||
+			TRIGGER_FIRED_BY_DELETE(trigger->tg_event))) ||
+		  (TRIGGER_FIRED_INSTEAD(trigger->tg_event) &&
+		   TRIGGER_FIRED_BY_INSERT(trigger->tg_event))))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_set_dedup must be called by a trigger BEFORE INSERT FOR EACH ROW")));
+				 errmsg("bloom_set_dedup must be called by a trigger FOR EACH ROW that is BEFORE INSERT, BEFORE INSERT OR DELETE, or INSTEAD OF INSERT on a view")));
+	/* only rows of partitions move */
+	if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event) &&
+		!trigger->tg_relation->rd_rel->relispartition)
+		return PointerGetDatum(trigger->tg_trigtuple);
 	site = GetTriggerSite(fcinfo, trigger);
+	if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+	{
+		NoteDeleted(fcinfo, site, trigger->tg_trigslot);
+		return PointerGetDatum(trigger->tg_trigtuple);
+	}
 
 	if (site->time != 0)
 	{
+		bool		isnull;
 		Datum		time = slot_getattr(trigger->tg_trigslot, site->time,
 										&isnull);
 
-		at = StoredSetCheckTime(trigger->tg_trigger->tgargs[2], time, isnull);
+		at = StoredSetCheckTime(trigger->tg_trigger->tgargs[trigger->tg_trigger->tgnargs - 1],
+								time, isnull);
 	}
-	key = slot_getattr(trigger->tg_trigslot, site->key, &isnull);
-	if (isnull)
-		return PointerGetDatum(trigger->tg_trigtuple);
-
-	StoredSetOpenToWrite(&call, site->set, at, true);
-	return PointerGetDatum(StoredSetAddKey(&call, &site->hasher, key) ?
+	return PointerGetDatum(IsToBeInserted(fcinfo, site, trigger, at) ?
 						   trigger->tg_trigtuple : NULL);
 }
