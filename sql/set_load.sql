@@ -95,6 +95,22 @@ BEGIN READ ONLY;
 SELECT bloom_set_load('other', 'SELECT 8');
 ROLLBACK;
 
+-- in the transaction that has made the set, and in one that has locked it: full lists, no lanes
+BEGIN;
+SELECT bloom_set_create('made', 'int', seed => 1);
+SELECT bloom_set_load('made', 'SELECT generate_series(1, 10000)') AS new;
+SELECT count(*) FILTER (WHERE lane = 0) AS lists, count(*) FILTER (WHERE lane > 0) AS lanes FROM made;
+COMMIT;
+BEGIN;
+TRUNCATE made;
+LOCK TABLE made IN EXCLUSIVE MODE;
+SELECT bloom_set_load('made', 'SELECT generate_series(1, 10000)') AS new;
+SELECT count(*) FILTER (WHERE lane = 0) AS lists, count(*) FILTER (WHERE lane > 0) AS lanes FROM made;
+-- ... which is then not empty
+SELECT bloom_set_load('made', 'SELECT generate_series(1, 20000)') AS new;
+COMMIT;
+DROP TABLE made;
+
 --
 -- Remove
 --
@@ -126,6 +142,9 @@ SELECT bloom_set_remove('other', 'a');
 -- of a set that forgets
 SELECT bloom_set_remove('recent', 1) AS was_there, bloom_set_add('recent', 1) AS new;
 SELECT bloom_set_add('recent', 2000, now() - interval '3 days') AS new, bloom_set_remove('recent', 2000) AS was_live;
+SELECT bloom_set_add('recent', 2000, now() - interval '3 days') AS new, bloom_set_remove('recent', 2000, now() - interval '3 days') AS was_live_then;
+-- fail
+SELECT bloom_set_remove('recent', 2000, NULL);
 
 --
 -- A filter

@@ -97,7 +97,7 @@ MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes)
 static void
 ForgetPicture(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 {
-	call->nopen = 0;
+	StoredSetBeginPicture(call);
 	call->has_gap = false;
 	for (uint64 i = 0; i < nkeys; i++)
 	{

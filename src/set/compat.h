@@ -22,6 +22,12 @@
 #include "storage/procarray.h"
 #include "utils/rel.h"
 
+/* What the server's transactions have in common was renamed in PostgreSQL 17 */
+#include "access/transam.h"
+#if PG_VERSION_NUM < 170000
+#define TransamVariables	ShmemVariableCache
+#endif
+
 /* The type of a name takes a place for soft errors since PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000
 #define parseTypeString(name, type, typmod, escontext) \

@@ -276,6 +276,28 @@ StoredSetFindPacked(const StoredSetPack *pack, uint64 hash, int64 *slice)
 }
 
 /*
+ * StoredSetHighestPacked
+ *		The highest hash of a list, or something, if the list is not what its head
+ *		says.
+ */
+uint64
+StoredSetHighestPacked(const StoredSetPack *pack)
+{
+	int			n = pack->nhashes - 1;
+	uint8		byte;
+	Size		bit;
+
+	if (n < 0)
+		return pack->start;
+	byte = pack->high_parts[pack->nhigh - 1];
+	bit = (pack->nhigh - 1) * 8 + (byte == 0 ? 0 : pg_leftmost_one_pos32(byte));
+	return (StoredSetCellOf(&pack->packing, pack->start) +
+			((uint64) (bit - n) << pack->low |
+			 GetBits(pack->low_parts, (Size) n * pack->low, pack->low))) <<
+		pack->packing.dropped;
+}
+
+/*
  * StoredSetUnpack
  *		All items of a list, in the order of their hashes: pack->nhashes of them.
  *		False: the list is not what its head says.

@@ -86,6 +86,7 @@ extern const char *StoredSetReadPack(StoredSetPack *pack, const uint8 *data,
 									 Size size);
 extern bool StoredSetFindPacked(const StoredSetPack *pack, uint64 hash,
 								int64 *slice);
+extern uint64 StoredSetHighestPacked(const StoredSetPack *pack);
 extern bool StoredSetUnpack(const StoredSetPack *pack, StoredSetItem *items);
 
 /* The cell of a hash: hashes of one cell are one in a packed list. */

@@ -23,6 +23,9 @@
  * A call with many keys, of which there are few for each range, makes a lane as
  * long as its hashes.
  *
+ * A lane that the transaction cannot overwrite takes up to 8 keys: each key leaves
+ * a version, which has all hashes of the version before, and which others read.
+ *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
@@ -31,15 +34,23 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/lwlock.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
 
 #include "bits/sort.h"
+#include "set/compat.h"
 #include "set/store.h"
 #include "pause.h"
 
 /* A lane of this transaction takes more keys up to this number */
 #define OWN_KEYS	79
+
+/* ... or to this one, if each time leaves a version of it */
+#define FEW_OWN_KEYS	8
+
+/* Cells of a range without a list: eighths of a stripe */
+#define YOUNG_CELL_BITS	(64 - STORED_SET_STRIPE_BITS - 3)
 
 /* With so many keys, a search of the index goes on from range to range */
 #define NEAR_RANGES	8
@@ -78,10 +89,33 @@ NoteOpen(StoredSetCall *call, TransactionId xid)
 	call->open[call->nopen++] = xid;
 }
 
+/* How many transactions and subtransactions of the server have ended? */
+static uint64
+CountEnded(void)
+{
+	uint64		result;
+
+	LWLockAcquire(ProcArrayLock, LW_SHARED);
+	result = TransamVariables->xactCompletionCount;
+	LWLockRelease(ProcArrayLock);
+	return result;
+}
+
+/*
+ * StoredSetBeginPicture
+ *		Forget which transactions were seen open.
+ */
+void
+StoredSetBeginPicture(StoredSetCall *call)
+{
+	call->nopen = 0;
+	call->nended = CountEnded();
+}
+
 /*
  * StoredSetPictureHolds
  *		Is every transaction still open that was seen so, in what was read since
- *		the lock was taken?
+ *		the picture was begun?
  *
  * If one has ended, a part of its writes may have been read as they were before,
  * and another as they are after it: then a key that it has moved can be in
@@ -90,6 +124,8 @@ NoteOpen(StoredSetCall *call, TransactionId xid)
 bool
 StoredSetPictureHolds(StoredSetCall *call)
 {
+	if (call->nopen == 0 || CountEnded() == call->nended)
+		return true;
 	if (call->nopen > 1)
 		qsort(call->open, call->nopen, sizeof(TransactionId), xidComparator);
 	for (int i = 0; i < call->nopen; i++)
@@ -211,7 +247,6 @@ static StoredSetLane *
 AddLane(StoredSetRange *range, const StoredSetRow *row)
 {
 	StoredSetLane *lane;
-	uint64	   *hashes = palloc(row->nhashes * sizeof(uint64));
 
 	if (range->nlanes == range->maxlanes)
 	{
@@ -223,24 +258,38 @@ AddLane(StoredSetRange *range, const StoredSetRow *row)
 	lane = &range->lanes[range->nlanes++];
 	memset(lane, 0, sizeof(*lane));
 	lane->row = *row;
-	lane->row.hashes = hashes;
-	if (row->nhashes > 0)
-		memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
 	return lane;
 }
 
-/* Keep a version of a lane. */
+/*
+ * Keep a version of a lane.  Of one that is not free, to add needs to know only
+ * where its hashes are, and to remove needs all of them.
+ */
 static void
-KeepLane(StoredSetRange *range, const StoredSetVersion *version)
+KeepLane(const StoredSetCall *call, StoredSetRange *range,
+		 const StoredSetVersion *version)
 {
 	StoredSetLane *lane = AddLane(range, &version->row);
+	StoredSetRow *row = &lane->row;
 
 	lane->place = version->place;
 	lane->is_free = version->is_free;
 	lane->creator = version->creator;
 	lane->holder = version->holder;
 	lane->is_visible = version->is_visible;
-	range->nhashes += lane->row.nhashes;
+	lane->highest = row->start;
+	for (int i = 0; i < row->nhashes; i++)
+		lane->highest = Max(lane->highest, row->hashes[i]);
+	if (version->is_latest)
+		range->nhashes += row->nhashes;
+	if (lane->is_free || call->rewrites)
+	{
+		uint64	   *hashes = palloc(row->nhashes * sizeof(uint64));
+
+		if (row->nhashes > 0)
+			memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
+		row->hashes = hashes;
+	}
 	if (!lane->is_free)
 		return;
 	/* what another transaction has written is committed by now */
@@ -305,6 +354,7 @@ ReadRangeRow(StoredSetCall *call, StoredSetRange *range,
 		range->pack = StoredSetCopyPack(pack);
 	range->nlist = pack->nhashes;
 	range->nhashes += pack->nhashes;
+	range->highest = StoredSetHighestPacked(pack);
 	return true;
 }
 
@@ -352,7 +402,7 @@ ReadRows(StoredSetCall *call, StoredSetRange *range, StoredSetKey *keys,
 			continue;
 		}
 		FindInLane(call, &version, keys, nkeys);
-		KeepLane(range, &version);
+		KeepLane(call, range, &version);
 	}
 	return false;
 }
@@ -420,13 +470,110 @@ ReadRest(StoredSetCall *call, StoredSetRange *range)
 	range->nhashes += rest.nhashes;
 	range->nmergeable += rest.nmergeable;
 	for (int i = 0; i < rest.nlanes; i++)
-	{
-		StoredSetLane *lane = AddLane(range, &rest.lanes[i].row);
-		const uint64 *hashes = lane->row.hashes;
+		*AddLane(range, &rest.lanes[i].row) = rest.lanes[i];
+}
 
-		*lane = rest.lanes[i];
-		lane->row.hashes = hashes;
+/* ----------------------------------------------------------------
+ *							WHERE KEYS FIND PLACE
+ * ----------------------------------------------------------------
+ */
+
+/* The highest of the points that are not above a hash. */
+static uint64
+PointOf(const StoredSetRange *range, uint64 hash)
+{
+	int			low = 0;
+
+	for (int high = range->npoints - 1; low < high;)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (range->points[middle] > hash)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	return range->points[low];
+}
+
+/*
+ * Choose the cells of a range, by the size that its list would have with all keys.
+ *
+ * Whoever has a lane bars splits within it, until the transaction ends.  So where
+ * splits are wanted, or will be soon, lanes keep to cells, at whose starts the range
+ * can be split.  Cells are powers of two, so that those of several transactions
+ * are within each other.
+ *
+ * In a range without a list, splits will be wanted soon.  There, the many keys of a
+ * call keep to eighths of the stripe.  Single keys do not: more lanes would have to
+ * be read.
+ */
+static void
+SetCells(const StoredSetCall *call, StoredSetRange *range, Size size)
+{
+	uint64		ncells = size / PART_BYTES + 1;
+	uint64		width = (range->last - range->start) / ncells;
+
+	if (size > STORED_SET_LIST_BYTES && width > 1)
+		range->cell_bits = pg_leftmost_one_pos64(width);
+	else if (range->nlist == 0 && call->nkeys > 1)
+		range->cell_bits = YOUNG_CELL_BITS;
+}
+
+/* The start of a new lane for this hash. */
+static uint64
+HomeOf(const StoredSetRange *range, uint64 hash)
+{
+	uint64		point = PointOf(range, hash);
+
+	return range->cell_bits == 0 ? point :
+		Max(point, hash >> range->cell_bits << range->cell_bits);
+}
+
+/*
+ * Can a lane be written anew without leaving a version, which others read until
+ * this transaction ends?
+ */
+static inline bool
+CanGrow(const StoredSetLane *lane)
+{
+	return !lane->place.is_own || lane->place.length > 0 || lane->has_changed;
+}
+
+/* So many keys a lane takes. */
+static inline int
+MostKeys(const StoredSetLane *lane)
+{
+	return !lane->place.is_own ? STORED_SET_FEW_KEYS :
+		CanGrow(lane) ? OWN_KEYS : FEW_OWN_KEYS;
+}
+
+/*
+ * A lane that has space for this many keys, from this hash on in one cell, or NULL:
+ * of this transaction, or with few keys.
+ */
+static StoredSetLane *
+FindSpace(const StoredSetRange *range, uint64 hash, int64 slice, int n)
+{
+	uint64		point = PointOf(range, hash);
+	uint64		home = HomeOf(range, hash);
+	StoredSetLane *best = NULL;
+
+	for (int i = 0; i < range->nlanes; i++)
+	{
+		StoredSetLane *lane = &range->lanes[i];
+		bool		is_own = lane->place.is_own;
+
+		if (lane->is_free &&
+			(lane->row.start == home || (is_own && lane->row.start == point)) &&
+			(lane->row.slice == slice || lane->row.nhashes == 0) &&
+			lane->row.nhashes + n <= MostKeys(lane) &&
+			(best == NULL || is_own > best->place.is_own ||
+			 (is_own == best->place.is_own &&
+			  lane->row.nhashes > best->row.nhashes)))
+			best = lane;
+	}
+	return best;
 }
 
 /* ----------------------------------------------------------------
@@ -547,11 +694,11 @@ AgesFit(const StoredSetRange *range)
 }
 
 /*
- * All hashes of the range, in order: of its new list, of lanes that are not
- * merged, and of the keys that will be written.
+ * The hashes of the range that are known, in order: of its new list, of free lanes,
+ * and of the keys that will be written.
  */
 static uint64 *
-CollectAll(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
+CollectFree(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
 {
 	uint64		most = range->nitems + range->nhashes + range->nkeys;
 	uint64	   *hashes = palloc_extended((2 * most + 1) * sizeof(uint64),
@@ -564,8 +711,8 @@ CollectAll(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
 	{
 		const StoredSetLane *lane = &range->lanes[i];
 
-		for (int j = lane->is_free ? lane->row.ncommitted : 0;
-			 j < lane->row.nhashes; j++)
+		for (int j = lane->row.ncommitted;
+			 lane->is_free && j < lane->row.nhashes; j++)
 			hashes[(*n)++] = lane->row.hashes[j];
 	}
 	for (uint64 i = 0; i < range->nkeys; i++)
@@ -578,36 +725,76 @@ CollectAll(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
 }
 
 /*
- * Can a range be split here?  Not if a lane below has a hash above, and is not
- * ours to change.
+ * The lowest start at or above this one at which a range can be split, or 0.  It
+ * cannot be where a lane below has a hash above, and is not ours to change.
  */
-static bool
-CanBeSplitAt(const StoredSetRange *range, uint64 start)
-{
-	for (int i = 0; i < range->nlanes; i++)
-	{
-		const StoredSetLane *lane = &range->lanes[i];
-
-		if (lane->is_free || lane->row.start >= start)
-			continue;
-		for (int j = 0; j < lane->row.nhashes; j++)
-		{
-			if (lane->row.hashes[j] >= start)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Split a range at the cell of this hash, if it can be. */
-static void
-TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash)
+static uint64
+PlaceAbove(const StoredSetCall *call, const StoredSetRange *range, uint64 start)
 {
 	int			dropped = call->table.set.packing.dropped;
-	uint64		start = hash >> dropped << dropped;
 
-	CHECK_FOR_INTERRUPTS();
-	if (start > range->start && CanBeSplitAt(range, start))
+	for (;;)
+	{
+		uint64		highest = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < range->nlanes; i++)
+		{
+			const StoredSetLane *lane = &range->lanes[i];
+
+			if (!lane->is_free && lane->row.start < start &&
+				lane->highest >= start)
+				highest = Max(highest, lane->highest);
+		}
+		if (highest == 0)
+			return start;
+		/* of the cell above */
+		start = ((highest >> dropped) + 1) << dropped;
+		if (start == 0)
+			return 0;
+	}
+}
+
+/* The highest such start at or below this one, or 0. */
+static uint64
+PlaceBelow(const StoredSetRange *range, uint64 start)
+{
+	for (;;)
+	{
+		uint64		lowest = start;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < range->nlanes; i++)
+		{
+			const StoredSetLane *lane = &range->lanes[i];
+
+			if (!lane->is_free && lane->row.start < start &&
+				lane->highest >= start)
+				lowest = Min(lowest, lane->row.start);
+		}
+		if (lowest == start)
+			return start > range->start ? start : 0;
+		start = lowest;
+	}
+}
+
+/*
+ * Split a range at the cell of a hash, or near it, where it can be, and where it
+ * has hashes on both sides.
+ */
+static void
+TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash,
+		   const uint64 *hashes, uint64 nhashes)
+{
+	int			dropped = call->table.set.packing.dropped;
+	uint64		cell = hash >> dropped << dropped;
+	uint64		above = range->npoints == 0 ? hashes[nhashes - 1 - nhashes / 16] :
+		range->points[range->npoints - 1] - 1;
+	uint64		start = PlaceBelow(range, cell);
+
+	if (start <= hashes[nhashes / 16])
+		start = PlaceAbove(call, range, cell);
+	if (start > hashes[nhashes / 16] && start > range->start && start <= above)
 		AddPoint(range, start);
 }
 
@@ -631,22 +818,15 @@ PartSize(const StoredSetCall *call, const StoredSetRange *range, int point,
  * False: there would be one whose list is too long.
  */
 static bool
-FindParts(StoredSetCall *call, StoredSetRange *range)
+FindParts(StoredSetCall *call, StoredSetRange *range, Size size)
 {
-	const StoredSetPacking *packing = &call->table.set.packing;
-	uint64		nhashes;
-	uint64	   *hashes = CollectAll(call, range, &nhashes);
-	Size		size = StoredSetPackSize(packing, nhashes, range->start,
-										 nhashes == 0 ? range->start :
-										 hashes[nhashes - 1]);
 	uint64		nparts = size <= STORED_SET_LIST_BYTES ? 1 : size / PART_BYTES + 1;
+	uint64		nhashes;
+	uint64	   *hashes = CollectFree(call, range, &nhashes);
 
 	range->npoints = 0;
-	for (uint64 i = nparts - 1; i > 0; i--)
-		TrySplitAt(call, range, hashes[nhashes * i / nparts]);
-	/* or else where it can be, above the hashes of others */
-	for (uint64 i = 1; i < 8 && nparts > 1 && range->npoints == 0; i++)
-		TrySplitAt(call, range, hashes[nhashes * (8 + i) / 16]);
+	for (uint64 i = nparts - 1; i > 0 && nhashes > 0; i--)
+		TrySplitAt(call, range, hashes[nhashes * i / nparts], hashes, nhashes);
 	AddPoint(range, range->start);
 	pfree(hashes);
 	for (int i = 0, end = range->nitems; i < range->npoints; i++)
@@ -657,43 +837,81 @@ FindParts(StoredSetCall *call, StoredSetRange *range)
 	return true;
 }
 
+/* The highest hash that is known of a range, or will be written. */
+static uint64
+HighestOf(const StoredSetRange *range)
+{
+	uint64		highest = Max(range->start, range->highest);
+
+	for (int i = 0; i < range->nlanes; i++)
+		highest = Max(highest, range->lanes[i].highest);
+	return range->nkeys == 0 ? highest :
+		Max(highest, range->keys[range->nkeys - 1].hash);
+}
+
+/*
+ * Is it worth a try to split a range?  Not while there are few keys that cannot be
+ * merged; nor if lanes that others hold leave no place; nor for keys that find
+ * place in lanes of this transaction.
+ */
+static bool
+CanBeSplit(const StoredSetCall *call, const StoredSetRange *range, uint64 nnew,
+		   uint64 highest)
+{
+	uint64		place;
+
+	if (range->nhashes + nnew - range->nlist - range->nmergeable <=
+		STORED_SET_LANE_KEYS ||
+		(nnew > 0 && FindSpace(range, range->keys[0].hash, call->current,
+							   (int) Min(nnew, STORED_SET_LANE_KEYS)) != NULL))
+		return false;
+	place = PlaceAbove(call, range, range->start + 1);
+	return place != 0 && place <= highest;
+}
+
 /*
  * StoredSetPlanRange
  *		If there are at least this many committed keys in lanes, make a new list
  *		of the range, and split it if it is too long.  It is also split if it has
  *		many keys in lanes that cannot be merged yet.
  *
- * Nothing is written here.
+ * Nothing is written here; nor will it be, if nothing would change but a few keys
+ * that are moved.
  */
 void
 StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 {
 	const StoredSetPacking *packing = &call->table.set.packing;
 	uint64		nnew = CountToBeWritten(call, range);
-	uint64		nhashes = range->nhashes + nnew;
-	bool		is_long;
+	uint64		highest = HighestOf(range);
+	Size		size = StoredSetPackSize(packing, range->nhashes + nnew,
+										 range->start, highest);
 
+	SetCells(call, range, size);
 	if (!range->is_free || (nnew == 0 && !call->rewrites) ||
 		(range->nmergeable < least &&
-		 nhashes - range->nlist - range->nmergeable <= STORED_SET_LANE_KEYS))
+		 (size <= STORED_SET_LIST_BYTES ||
+		  !CanBeSplit(call, range, nnew, highest))))
 		return;
-	is_long = StoredSetPackSize(packing, nhashes, range->start, range->last) >
-		STORED_SET_LIST_BYTES;
-	if (range->nmergeable < least && !is_long)
-		return;
-	if (is_long)
+	if (size > STORED_SET_LIST_BYTES)
 	{
 		/* its upper part can have lanes that are not known yet */
 		ReadRest(call, range);
 		if (!range->is_free)
 			return;
+		size = StoredSetPackSize(packing, range->nhashes + nnew, range->start,
+								 HighestOf(range));
 	}
 	MakeItems(call, range);
-	range->is_merged = true;
-	if (AgesFit(range) && FindParts(call, range))
+	if (AgesFit(range) && FindParts(call, range, size) &&
+		(range->npoints > 1 || range->nmergeable >= least))
+	{
+		range->is_merged = true;
+		if (range->npoints > 1)
+			range->cell_bits = 0;
 		return;
+	}
 	/* leave it as it is */
-	range->is_merged = false;
 	range->items = NULL;
 	range->nitems = 0;
 	range->npoints = 0;
@@ -704,58 +922,6 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
  *							WRITING
  * ----------------------------------------------------------------
  */
-
-/* The highest of the points that are not above a hash. */
-static uint64
-PointOf(const StoredSetRange *range, uint64 hash)
-{
-	int			low = 0;
-
-	for (int high = range->npoints - 1; low < high;)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (range->points[middle] > hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return range->points[low];
-}
-
-/* A lane with space for this many keys: of this transaction, or with few. */
-static StoredSetLane *
-FindLane(StoredSetRange *range, uint64 start, int64 slice, int n)
-{
-	StoredSetLane *best = NULL;
-	StoredSetRow row = {0};
-
-	for (int i = 0; i < range->nlanes; i++)
-	{
-		StoredSetLane *lane = &range->lanes[i];
-		bool		is_own = lane->place.is_own;
-
-		if (lane->row.start != start)
-			continue;
-		row.lane = Max(row.lane, lane->row.lane);
-		if (lane->is_free &&
-			(lane->row.slice == slice || lane->row.nhashes == 0) &&
-			lane->row.nhashes + n <= (is_own ? OWN_KEYS : STORED_SET_FEW_KEYS) &&
-			(best == NULL || is_own > best->place.is_own ||
-			 (is_own == best->place.is_own &&
-			  lane->row.nhashes > best->row.nhashes)))
-			best = lane;
-	}
-	if (best == NULL)
-	{
-		row.start = start;
-		row.lane++;
-		best = AddLane(range, &row);
-		best->is_free = true;
-	}
-	best->row.slice = slice;
-	return best;
-}
 
 /* The room of a lane with this many hashes, if there will be more: 19, 39, 79 */
 static int
@@ -768,24 +934,62 @@ RoomToGrow(int nhashes)
 	return room;
 }
 
-/* Put hashes of this transaction into lanes at this start. */
+/* A new lane at this start. */
+static StoredSetLane *
+NewLane(StoredSetRange *range, uint64 start)
+{
+	StoredSetRow row = {.start = start};
+	StoredSetLane *lane;
+
+	for (int i = 0; i < range->nlanes; i++)
+	{
+		if (range->lanes[i].row.start == start)
+			row.lane = Max(row.lane, range->lanes[i].row.lane);
+	}
+	row.lane++;
+	lane = AddLane(range, &row);
+	lane->is_free = true;
+	lane->highest = start;
+	return lane;
+}
+
+/* Could a lane grow later, by what can be told by those that are there? */
+static bool
+CanGrowLater(const StoredSetCall *call, const StoredSetRange *range)
+{
+	if (RelationIsLogicallyLogged(call->table.rel))
+		return false;
+	for (int i = 0; i < range->nlanes; i++)
+	{
+		if (!CanGrow(&range->lanes[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Put hashes of this transaction, which are in one cell, into lanes. */
 static void
-PutIntoLanes(const StoredSetCall *call, StoredSetRange *range, uint64 start,
-			 int64 slice, const uint64 *hashes, uint64 n)
+PutIntoLanes(const StoredSetCall *call, StoredSetRange *range, int64 slice,
+			 const uint64 *hashes, uint64 n)
 {
 	while (n > 0)
 	{
 		int			some = (int) Min(n, STORED_SET_LANE_KEYS);
-		StoredSetLane *lane = FindLane(range, start, slice, some);
-		StoredSetRow *row = &lane->row;
-		uint64	   *all = palloc((row->nhashes + some) * sizeof(uint64));
+		StoredSetLane *lane = FindSpace(range, hashes[0], slice, some);
+		StoredSetRow *row;
+		uint64	   *all;
 
+		if (lane == NULL)
+			lane = NewLane(range, HomeOf(range, hashes[0]));
+		row = &lane->row;
+		row->slice = slice;
+		all = palloc((row->nhashes + some) * sizeof(uint64));
 		if (row->nhashes > 0)
 			memcpy(all, row->hashes, row->nhashes * sizeof(uint64));
 		memcpy(all + row->nhashes, hashes, some * sizeof(uint64));
 		row->hashes = all;
 		row->nhashes += some;
-		row->room = row->nhashes <= OWN_KEYS &&
+		row->room = row->nhashes <= OWN_KEYS && CanGrowLater(call, range) &&
 			(lane->place.is_own || call->nkeys == 1) ?
 			RoomToGrow(row->nhashes) : 0;
 		lane->has_changed = true;
@@ -794,7 +998,7 @@ PutIntoLanes(const StoredSetCall *call, StoredSetRange *range, uint64 start,
 	}
 }
 
-/* Put items into lanes, those of one part and slice together. */
+/* Put items into lanes, those of one cell and slice together. */
 static void
 PutItems(const StoredSetCall *call, StoredSetRange *range,
 		 const StoredSetItem *items, uint64 nitems)
@@ -804,14 +1008,14 @@ PutItems(const StoredSetCall *call, StoredSetRange *range,
 
 	for (uint64 i = 0; i < nitems;)
 	{
-		uint64		point = PointOf(range, items[i].hash);
+		uint64		home = HomeOf(range, items[i].hash);
 		int64		slice = items[i].slice;
 		uint64		n = 0;
 
 		for (; i < nitems && items[i].slice == slice &&
-			 PointOf(range, items[i].hash) == point; i++)
+			 HomeOf(range, items[i].hash) == home; i++)
 			hashes[n++] = items[i].hash;
-		PutIntoLanes(call, range, point, slice, hashes, n);
+		PutIntoLanes(call, range, slice, hashes, n);
 	}
 	pfree(hashes);
 }

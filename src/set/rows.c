@@ -453,14 +453,21 @@ CopyHeader(StoredSetTable *table, HeapTupleHeader header)
 	LockBuffer(buffered->buffer, BUFFER_LOCK_UNLOCK);
 }
 
-/* Who has written or deleted the next version, unless rolled back; or invalid */
+/* Has a next version been written, or this one deleted, be it rolled back? */
+static bool
+IsUpdated(HeapTupleHeader header)
+{
+	return (header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
+		!HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask);
+}
+
+/* Who has done that, unless rolled back; or invalid */
 static TransactionId
 UpdaterOf(HeapTupleHeader header)
 {
 	TransactionId updater;
 
-	if ((header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
-		HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask))
+	if (!IsUpdated(header))
 		return InvalidTransactionId;
 	updater = HeapTupleHeaderGetUpdateXid(header);
 	return TransactionIdIsInProgress(updater) || TransactionIdDidCommit(updater) ?
@@ -539,14 +546,21 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 	place->length = place->is_own &&
 		CanBeOverwritten(table, &version->row, &header) ?
 		((BufferHeapTupleTableSlot *) table->slot)->base.tuple->t_len : 0;
+	if (TransactionIdIsValid(version->creator))
+	{
+		/* what others do to it is not ours, nor does it change what it says */
+		version->holder = InvalidTransactionId;
+		version->is_latest = !IsUpdated(&header);
+		version->is_visible = version->is_free = false;
+		return;
+	}
 	version->holder = UpdaterOf(&header);
 	version->is_latest = !TransactionIdIsValid(version->holder);
 	if (version->is_latest)
 		version->holder = LockerOf(&header);
-	version->is_visible = !TransactionIdIsValid(version->creator) &&
-		(place->is_own || !IsolationUsesXactSnapshot() ||
-		 table_tuple_satisfies_snapshot(table->rel, table->slot,
-										GetActiveSnapshot()));
+	version->is_visible = place->is_own || !IsolationUsesXactSnapshot() ||
+		table_tuple_satisfies_snapshot(table->rel, table->slot,
+									   GetActiveSnapshot());
 	version->is_free = version->is_visible &&
 		!TransactionIdIsValid(version->holder);
 }

@@ -124,6 +124,7 @@ typedef struct StoredSetCall
 	int64		droppable;		/* slices before this one can be forgotten */
 	TransactionId *open;		/* other transactions that were seen open */
 	int			nopen;
+	uint64		nended;			/* of the server's, before these were seen */
 	int			maxopen;
 	bool		has_gap;		/* a hash was beyond the end of its range */
 } StoredSetCall;

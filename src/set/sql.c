@@ -593,15 +593,20 @@ bloom_set_compact(PG_FUNCTION_ARGS)
  * and look whether the set is empty.
  *
  * A transaction that has written to it has a weaker lock.  Two of these would
- * wait for each other.
+ * wait for each other.  One that has made it, or locked it, has a lock as strong.
  */
 static bool
 LockEmpty(StoredSetTable *table)
 {
-	if (CheckRelationLockedByMe(table->rel, RowExclusiveLock, true) ||
+	bool		is_locked = CheckRelationLockedByMe(table->rel,
+												ShareRowExclusiveLock, true);
+
+	if ((!is_locked &&
+		 CheckRelationLockedByMe(table->rel, RowExclusiveLock, true)) ||
 		!StoredSetIsEmpty(table))
 		return false;
-	LockRelationOid(table->set.relid, ShareRowExclusiveLock);
+	if (!is_locked)
+		LockRelationOid(table->set.relid, ShareRowExclusiveLock);
 	return true;
 }
 

@@ -175,6 +175,7 @@ typedef struct StoredSetLane
 	TransactionId holder;
 	bool		is_visible;
 	bool		is_free;
+	uint64		highest;		/* hash */
 	bool		has_changed;
 	bool		has_lost;		/* hashes that are in the version it replaces */
 } StoredSetLane;
@@ -192,15 +193,19 @@ typedef struct StoredSetRange
 	bool		is_visible;
 	bool		is_held;		/* by another open transaction */
 	bool		is_free;		/* this transaction may write it */
-	uint64	   *points;			/* starts for lanes of new keys, descending */
+	uint64	   *points;			/* lowest starts for lanes of new keys,
+								 * descending */
 	int			npoints;
 	int			maxpoints;
 	StoredSetLane *lanes;
 	int			nlanes;
 	int			maxlanes;
 	int			nlist;			/* hashes of its row */
-	int			nhashes;		/* and of its lanes */
+	int			nhashes;		/* and of its lanes, in their latest versions */
 	int			nmergeable;		/* committed hashes of lanes that are free */
+	uint64		highest;		/* hash of its list */
+	int			cell_bits;		/* lanes of new keys stand at cells of this
+								 * size, or at points */
 	StoredSetKey *keys;			/* of the call, in this range */
 	uint64		nkeys;
 
@@ -212,6 +217,7 @@ typedef struct StoredSetRange
 } StoredSetRange;
 
 extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
+extern void StoredSetBeginPicture(StoredSetCall *call);
 extern bool StoredSetPictureHolds(StoredSetCall *call);
 extern uint64 StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 								 StoredSetKey *keys, uint64 nkeys, uint64 from);

@@ -121,6 +121,76 @@ sub stress
 	return;
 }
 
+# Sessions that add and remove keys of their own, so that each answer is known; others add
+# arrays, which merge and split the ranges of those keys, and hold them until they commit
+# or roll back, compact the set, or lock its rows by SQL.
+answer(q{
+	CREATE TABLE answered (session int, call text, wrong bigint, calls bigint);
+	CREATE PROCEDURE remove_own(session int, calls int) LANGUAGE plpgsql AS $$
+	DECLARE
+		there boolean[] := array_fill(false, ARRAY[100]);
+		n int;
+		removes boolean;
+		answer boolean;
+		wrong bigint := 0;
+		nremoves bigint := 0;
+	BEGIN
+		PERFORM setseed(session / 100.0);
+		FOR i IN 1 .. calls LOOP
+			n := 1 + floor(random() * 100);
+			removes := random() < 0.5;
+			IF removes THEN
+				answer := bloom_set_remove('s', session * 1000 + n);
+			ELSE
+				answer := bloom_set_add('s', session * 1000 + n);
+			END IF;
+			wrong := wrong + (answer <> (there[n] = removes))::int;
+			nremoves := nremoves + (answer AND removes)::int;
+			IF random() < 0.2 THEN
+				ROLLBACK;
+			ELSE
+				COMMIT;
+				there[n] := NOT removes;
+			END IF;
+		END LOOP;
+		INSERT INTO answered VALUES (session, 'call', wrong, calls), (session, 'removed', 0, nremoves),
+			(session, 'test', (SELECT count(*) FROM generate_series(1, 100) AS k WHERE bloom_set_contains('s', session * 1000 + k) <> there[k]), 100);
+	END
+	$$;
+	CREATE PROCEDURE disturb(session int, calls int) LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM setseed(session / 100.0);
+		FOR i IN 1 .. calls LOOP
+			IF session = 8 AND random() < 0.7 THEN
+				PERFORM FROM s WHERE lane = 0 OR random() < 0.5 FOR KEY SHARE SKIP LOCKED;
+			ELSIF random() < 0.2 THEN
+				PERFORM bloom_set_compact('s');
+			ELSE
+				PERFORM bloom_set_add_all('s', ARRAY(SELECT 100000 * session + floor(random() * 3000)::int FROM generate_series(1, 1 + floor(random() * 100)::int)));
+			END IF;
+			IF random() < 0.3 THEN
+				PERFORM pg_sleep(0.002);
+			END IF;
+			IF random() < 0.3 THEN
+				ROLLBACK;
+			ELSE
+				COMMIT;
+			END IF;
+		END LOOP;
+	END
+	$$});
+foreach my $create (create_set('s', 'int', 'seed => 1'), create_set('s', 'int', 'seed => 1', "keep => '12 hours'"))
+{
+	my $calls = 300 * $times;
+
+	answer("DROP TABLE IF EXISTS s; TRUNCATE answered; SELECT $create");
+	is(end_sessions(start_sessions(map { "CALL " . ($_ <= 5 ? 'remove_own' : 'disturb') . "($_, $calls);" } 1 .. SESSIONS)), '', 'removals: no errors');
+	is(answer("SELECT sum(wrong) FROM answered WHERE call = 'call'"), 0, 'removals: each answer is right');
+	is(answer("SELECT sum(wrong) FROM answered WHERE call = 'test'"), 0, 'removals: what is there in the end is right');
+	cmp_ok(answer("SELECT sum(calls) FROM answered WHERE call = 'removed'"), '>', 200 * $times, 'removals: many keys were removed');
+	answer("SELECT bt_index_check('s_pkey', true)");
+}
+
 foreach my $arrays (0, 1)
 {
 	my $what = $arrays ? 'arrays' : 'single keys';

@@ -63,15 +63,16 @@ RoundTrip(StoredSetPack like, int n)
 	static StoredSetItem unpacked[MOST];
 	StoredSetPack pack = like;
 	int			nitems = MakeItems(items, n, &like);
-	Size		most = StoredSetPackSize(&like.packing, nitems, like.start, like.last);
+	Size		most = StoredSetPackSize(&like.packing, nitems, like.start,
+										 nitems == 0 ? like.start : items[nitems - 1].hash);
 	uint8	   *bytes = malloc(most);	/* so that a sanitizer sees its end */
 	uint8	   *exact;
 	Size		size = StoredSetWritePack(bytes, &like, items, nitems);
 	const char *wrong = NULL;
 	int64		slice;
 
-	if (size > most)
-		return "it is longer than was said";
+	if (size != most)
+		return "its size is not what was said";
 	exact = malloc(size);
 	memcpy(exact, bytes, size);
 	if (StoredSetReadPack(&pack, exact, size) != NULL || pack.nhashes != nitems ||
@@ -79,6 +80,8 @@ RoundTrip(StoredSetPack like, int n)
 		wrong = "its head is not read";
 	else if (!StoredSetUnpack(&pack, unpacked))
 		wrong = "it is not unpacked";
+	else if (nitems > 0 && StoredSetHighestPacked(&pack) != unpacked[nitems - 1].hash)
+		wrong = "its highest hash is another";
 	for (int i = 0; i < nitems && wrong == NULL; i++)
 	{
 		if (unpacked[i].hash != items[i].hash >> like.packing.dropped << like.packing.dropped ||
@@ -185,6 +188,22 @@ main(void)
 		ok(RoundTrip(like, 1) == NULL, "a range of one hash");
 		like.start = 0;
 		ok(RoundTrip(like, 200) == NULL, "all hashes");
+	}
+
+	/* chosen hashes: near each other, in a range that is wide */
+	for (int stride = 1; stride <= 4096; stride *= 16)
+	{
+		static StoredSetItem items[MOST];
+		static uint8 bytes[8192];
+		StoredSetPack like = {.start = 0,.last = UINT64CONST(1) << 56};
+		Size		size;
+
+		for (int i = 0; i < MOST; i++)
+			items[i].hash = 1000 + (uint64) i * stride;
+		size = StoredSetWritePack(bytes, &like, items, MOST);
+		/* 2 bits and those of the stride, of each */
+		ok(size <= STORED_SET_PACK_HEADER + MOST * (2 + (stride == 1 ? 0 : pg_leftmost_one_pos32(stride))) / 8 + 2,
+		   "hashes at a distance of each other take what that takes");
 	}
 
 	/* frozen: five hashes in a range of 2^16, with ages */
