@@ -54,6 +54,7 @@ static const struct config_enum_entry testing_options[] = {
 	{"off", SCAN_TESTING_OFF, false},
 	{"small", SCAN_TESTING_SMALL, false},
 	{"force", SCAN_TESTING_FORCE, false},
+	{"unseen", SCAN_TESTING_UNSEEN, false},
 	{NULL, 0, false}
 };
 
@@ -291,7 +292,10 @@ FlagsOf(QueryDesc *desc, int eflags)
 		return 0;
 	if (testing == SCAN_TESTING_SMALL)
 		return FLAG_FILTERS | FLAG_SMALL;
-	if (testing == SCAN_TESTING_FORCE)
+	if (testing == SCAN_TESTING_UNSEEN &&
+		(desc->instrument_options || (eflags & EXEC_FLAG_EXPLAIN_ONLY)))
+		return 0;
+	if (testing != SCAN_TESTING_OFF)
 		return FLAG_FILTERS | FLAG_FORCE;
 	/* above Gather, LIMIT may cost little: the cost says nothing of workers */
 	if (!desc->plannedstmt->parallelModeNeeded &&

@@ -26,7 +26,8 @@ typedef enum ScanTesting
 {
 	SCAN_TESTING_OFF,			/* none: they have no node */
 	SCAN_TESTING_SMALL,			/* as with large ones, in small steps */
-	SCAN_TESTING_FORCE			/* filter always, and never give up */
+	SCAN_TESTING_FORCE,			/* filter always, and never give up */
+	SCAN_TESTING_UNSEEN			/* the same, but not for EXPLAIN */
 } ScanTesting;
 
 /*
