@@ -125,26 +125,16 @@ IsTrusted(Oid function)
 		case F_HASHINT4:
 		case F_HASHINT8:
 		case F_HASHOID:
-		case F_HASHCHAR:
 		case F_HASHENUM:
-		case F_HASHNAME:
 		case F_HASHTEXT:
 		case F_HASHBPCHAR:
 		case F_HASHVARLENA:
 		case F_HASHFLOAT4:
 		case F_HASHFLOAT8:
 		case F_HASH_NUMERIC:
-		case F_HASHINET:
-		case F_HASHMACADDR:
 		case F_UUID_HASH:
-		case F_TIME_HASH:
-		case F_TIMETZ_HASH:
 		case F_TIMESTAMP_HASH:
-		case F_INTERVAL_HASH:
 			/* these have come later */
-#ifdef F_HASHBOOL
-		case F_HASHBOOL:
-#endif
 #ifdef F_HASHBYTEA
 		case F_HASHBYTEA:
 #endif
@@ -323,16 +313,6 @@ typedef struct Reading
 	bool		is_ours;		/* so far */
 } Reading;
 
-static inline void
-ReadTuple(Reading *reading, HashJoinTuple tuple)
-{
-	if (unlikely(reading->ncompared < CHECKED_TUPLES && reading->is_ours))
-		reading->is_ours = StoredHashIsOurs(reading->filter, tuple,
-											&reading->ncompared);
-	BloomScanAdd(reading->filter, tuple->hashvalue);
-	reading->ntuples++;
-}
-
 static void
 ReadChunk(Reading *reading, HashMemoryChunk chunk)
 {
@@ -343,7 +323,11 @@ ReadChunk(Reading *reading, HashMemoryChunk chunk)
 	{
 		HashJoinTuple tuple = (HashJoinTuple) (HASH_CHUNK_DATA(chunk) + at);
 
-		ReadTuple(reading, tuple);
+		if (unlikely(reading->ncompared < CHECKED_TUPLES && reading->is_ours))
+			reading->is_ours = StoredHashIsOurs(reading->filter, tuple,
+												&reading->ncompared);
+		BloomScanAdd(reading->filter, tuple->hashvalue);
+		reading->ntuples++;
 		at += MAXALIGN(HJTUPLE_OVERHEAD + HJTUPLE_MINTUPLE(tuple)->t_len);
 	}
 }

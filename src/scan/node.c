@@ -56,13 +56,12 @@ typedef struct ScanNode
 	bool		allocates;
 	bool		before;			/* reads the scan's rows, before its qual */
 	int			nuses;
-	int			nlive;			/* the first ones; the others are gone */
 	int			max_uses;
 	ScanUse   **uses;
 } ScanNode;
 
 static const CustomExecMethods exec_methods;
-static const CustomScanMethods plan_methods;
+static const CustomScanMethods plan_methods = {.CustomName = "Bloom Filter"};
 
 
 /* ----------------------------------------------------------------
@@ -118,7 +117,7 @@ Advance(ScanUse *use)
 {
 	ScanFilter *filter = use->filter;
 
-	if (!BloomScanKnow(filter))
+	if (use->state == SCAN_GONE || !BloomScanKnow(filter))
 		return;
 	if (use->generation != filter->generation)
 	{
@@ -216,8 +215,8 @@ Report(ScanNode *node, bool leaves)
 }
 
 /*
- * DropGone
- *		Forget the uses that are gone, and leave if there is none left.
+ * Leave
+ *		All uses are gone.
  *
  * The parent may have our address in a local variable while we return to it:
  * from now on we pass on what the child returns.  An instrumented node stays
@@ -225,30 +224,13 @@ Report(ScanNode *node, bool leaves)
  * same reason, one whose numbers a worker reports.
  */
 static void
-DropGone(ScanNode *node)
+Leave(ScanNode *node)
 {
-	int			nlive = 0;
-
-	/* stable, those that are gone last: EXPLAIN shows them all */
-	for (int i = 0; i < node->nlive; i++)
+	ExecSetExecProcNode(&node->css.ss.ps, NextUntested);
+	if (node->css.ss.ps.instrument == NULL)
 	{
-		ScanUse    *use = node->uses[i];
-
-		if (use->state == SCAN_GONE)
-			continue;
-		memmove(&node->uses[nlive + 1], &node->uses[nlive],
-				(i - nlive) * sizeof(ScanUse *));
-		node->uses[nlive++] = use;
-	}
-	node->nlive = nlive;
-	if (nlive == 0)
-	{
-		ExecSetExecProcNode(&node->css.ss.ps, NextUntested);
-		if (node->css.ss.ps.instrument == NULL)
-		{
-			Report(node, true);
-			*node->link = outerPlanState(node);
-		}
+		Report(node, true);
+		*node->link = outerPlanState(node);
 	}
 }
 
@@ -261,7 +243,7 @@ Passes(ScanNode *node, TupleTableSlot *slot)
 {
 	bool		passes = true;
 	bool		tested = false;
-	bool		gone = false;
+	int			ngone = 0;
 	MemoryContext old = CurrentMemoryContext;
 
 	if (node->allocates)
@@ -269,7 +251,7 @@ Passes(ScanNode *node, TupleTableSlot *slot)
 		ResetExprContext(node->econtext);
 		MemoryContextSwitchTo(node->econtext->ecxt_per_tuple_memory);
 	}
-	for (int i = 0; i < node->nlive && passes; i++)
+	for (int i = 0; i < node->nuses && passes; i++)
 	{
 		ScanUse    *use = node->uses[i];
 		uint32		hash;
@@ -286,7 +268,7 @@ Passes(ScanNode *node, TupleTableSlot *slot)
 			if (unlikely(--use->left == 0))
 				EndWindow(use);
 		}
-		gone |= use->state == SCAN_GONE;
+		ngone += use->state == SCAN_GONE;
 	}
 	if (node->allocates)
 		MemoryContextSwitchTo(old);
@@ -294,8 +276,8 @@ Passes(ScanNode *node, TupleTableSlot *slot)
 		InstrCountFiltered1(&node->css.ss, 1);
 	else if (!tested)
 		InstrCountFiltered2(&node->css.ss, 1);
-	if (unlikely(gone))
-		DropGone(node);
+	if (unlikely(ngone == node->nuses))
+		Leave(node);
 	return passes;
 }
 
@@ -382,13 +364,6 @@ NextUntested(PlanState *ps)
  * ----------------------------------------------------------------
  */
 
-static bool
-IsOurs(PlanState *ps)
-{
-	return IsA(ps, CustomScanState) &&
-		((CustomScanState *) ps)->methods == &exec_methods;
-}
-
 /*
  * BloomScanBelow
  *		The node itself, or what is below it if it is one of ours.
@@ -396,7 +371,9 @@ IsOurs(PlanState *ps)
 PlanState *
 BloomScanBelow(PlanState *ps)
 {
-	return IsOurs(ps) ? outerPlanState(ps) : ps;
+	return IsA(ps, CustomScanState) &&
+		((CustomScanState *) ps)->methods == &exec_methods ?
+		outerPlanState(ps) : ps;
 }
 
 /*
@@ -492,7 +469,7 @@ PutNode(PlanState **link)
 	ScanNode   *node;
 	PlanState  *ps;
 
-	if (IsOurs(child))
+	if (BloomScanBelow(child) != child)
 		return (ScanNode *) child;
 
 	node = palloc0(sizeof(ScanNode));
@@ -508,10 +485,6 @@ PutNode(PlanState **link)
 	ps->state = estate;
 	ps->lefttree = child;
 	ps->ps_ResultTupleDesc = child->ps_ResultTupleDesc;
-	ps->scandesc = child->scandesc;
-	ps->scanops = child->scanops;
-	ps->scanopsfixed = child->scanopsfixed;
-	ps->scanopsset = child->scanopsset;
 	ps->resultops = child->resultops;
 	ps->resultopsfixed = child->resultopsfixed;
 	ps->resultopsset = child->resultopsset;
@@ -551,7 +524,6 @@ BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
 		node->uses = repalloc(node->uses, node->max_uses * sizeof(ScanUse *));
 	}
 	node->uses[node->nuses++] = use;
-	node->nlive = node->nuses;
 	for (int i = 0; i < filter->nkeys; i++)
 	{
 		if (filter->outer_hash[i].fn_oid != F_HASHINT4 &&
@@ -566,19 +538,6 @@ BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
  *		What the server asks of the node
  * ----------------------------------------------------------------
  */
-
-static Node *
-CreateState(CustomScan *plan)
-{
-	elog(ERROR, "custom scan \"%s\" is in no plan", plan->methods->CustomName);
-	return NULL;				/* keep compiler quiet */
-}
-
-static TupleTableSlot *
-Next(CustomScanState *css)
-{
-	return NextAfter(&css->ss.ps);
-}
 
 static void
 End(CustomScanState *css)
@@ -619,13 +578,13 @@ Condition(ScanFilter *filter, List *ancestors, ExplainState *es)
 							  context, true, false);
 }
 
+/* for each loop, as the server's own counts */
 static void
 ExplainRows(const char *label, double nrows, PlanState *ps, ExplainState *es)
 {
-	double		nloops = ps->instrument->nloops;
-
 	if (nrows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyFloat(label, NULL, nloops > 0 ? nrows / nloops : 0, 0, es);
+		ExplainPropertyFloat(label, NULL, nrows / Max(ps->instrument->nloops, 1),
+							 0, es);
 }
 
 static void
@@ -652,15 +611,13 @@ Explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger("Memory Usage", "kB", memory, es);
 }
 
+/*
+ * ExecCustomScan is never called: our node is not initialized from a plan, and
+ * has an ExecProcNode of its own.
+ */
 static const CustomExecMethods exec_methods = {
 	.CustomName = "Bloom Filter",
-	.ExecCustomScan = Next,
 	.EndCustomScan = End,
 	.ReScanCustomScan = Rescan,
 	.ExplainCustomScan = Explain
-};
-
-static const CustomScanMethods plan_methods = {
-	.CustomName = "Bloom Filter",
-	.CreateCustomScanState = CreateState
 };

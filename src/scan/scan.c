@@ -69,7 +69,7 @@ static ExecutorStart_hook_type previous_start = NULL;
 /*
  * IsLoud
  *		For the inner side of a nested loop, which is read once for each outer
- *		row: does anybody notice how often?  For planstate_tree_walker.
+ *		row: could anybody notice how often?  For planstate_tree_walker.
  */
 static bool
 IsLoud(PlanState *ps, void *context)
@@ -81,24 +81,11 @@ IsLoud(PlanState *ps, void *context)
 		case T_IndexOnlyScanState:
 		case T_BitmapHeapScanState:
 		case T_BitmapIndexScanState:
-		case T_BitmapAndState:
-		case T_BitmapOrState:
-		case T_AppendState:
 		case T_MaterialState:
 		case T_MemoizeState:
-		case T_HashState:
-		case T_HashJoinState:
-		case T_NestLoopState:
-		case T_MergeJoinState:
-		case T_SubqueryScanState:
-		case T_SortState:
-		case T_AggState:
-		case T_LimitState:
-		case T_ResultState:
+		case T_AppendState:
 			return !BloomScanQuiet(ps) ||
 				planstate_tree_walker(ps, IsLoud, context);
-		case T_CustomScanState:
-			return BloomScanBelow(ps) == ps || IsLoud(BloomScanBelow(ps), context);
 		default:
 			return true;
 	}
@@ -127,18 +114,6 @@ MapDown(const ScanFilter *filter, PlanState *ps, int varno,
 	return true;
 }
 
-/* A child that is executed asynchronously is known to its parent by address. */
-static bool
-HasAsyncChild(AppendState *append)
-{
-	for (int i = 0; i < append->as_nplans; i++)
-	{
-		if (append->appendplans[i]->plan->async_capable)
-			return true;
-	}
-	return false;
-}
-
 /*
  * OnlyChild
  *		Where a row of a node's result comes from, if it comes from one row of
@@ -155,10 +130,6 @@ OnlyChild(PlanState *ps, int *varno)
 		case T_SubqueryScanState:
 			child = &((SubqueryScanState *) ps)->subplan;
 			*varno = ((Scan *) ps->plan)->scanrelid;
-			break;
-		case T_ResultState:
-			if (((ResultState *) ps)->resconstantqual == NULL)
-				child = &outerPlanState(ps);
 			break;
 		case T_NestLoopState:
 		case T_MergeJoinState:
@@ -208,7 +179,8 @@ Follow(ScanFilter *filter, PlanState **link, const AttrNumber *attno,
 	/* what is not trusted comes after all conditions of the outer side */
 	if (filter->trusted)
 	{
-		if (IsA(ps, AppendState) && !HasAsyncChild((AppendState *) ps))
+		/* a child that is executed asynchronously is known by address */
+		if (IsA(ps, AppendState) && ((AppendState *) ps)->as_nasyncplans == 0)
 		{
 			AppendState *append = (AppendState *) ps;
 
@@ -220,9 +192,8 @@ Follow(ScanFilter *filter, PlanState **link, const AttrNumber *attno,
 		if (child != NULL && MapDown(filter, ps, varno, attno, below))
 		{
 			uint32		kind = IsA(ps, SubqueryScanState) ? 2 :
-			IsA(ps, ResultState) ? 4 :
-			IsA(ps, NestLoopState) ? 8 :
-			IsA(ps, MergeJoinState) ? 16 : 32;
+			IsA(ps, NestLoopState) ? 4 :
+			IsA(ps, MergeJoinState) ? 8 : 16;
 
 			Follow(filter, child, below, passed | kind, nrows);
 			return;
