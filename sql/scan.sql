@@ -93,6 +93,12 @@ SELECT count(*) FROM (VALUES (1::int8), (-1), (2 ^ 32 + 1), (NULL)) AS v (k) JOI
 SELECT g, (SELECT count(*) FROM parts JOIN (SELECT k FROM dim WHERE dim.g = groups.g OFFSET 0) AS d USING (k)) AS rows
 FROM generate_series(0, 9) AS groups (g) ORDER BY g;
 
+-- so does each round of a recursive query
+EXPLAIN (COSTS OFF) WITH RECURSIVE r (k) AS (VALUES (1) UNION SELECT fact.k + 1 FROM r JOIN fact ON fact.k = r.k WHERE fact.k < 50)
+SELECT count(*), max(k) FROM r;
+WITH RECURSIVE r (k) AS (VALUES (1) UNION SELECT fact.k + 1 FROM r JOIN fact ON fact.k = r.k WHERE fact.k < 50)
+SELECT count(*), max(k) FROM r;
+
 -- prepared statements, cursors
 PREPARE rows (int) AS SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.g = $1;
 SET plan_cache_mode = force_generic_plan;

@@ -52,8 +52,7 @@ typedef struct ScanNode
 {
 	CustomScanState css;
 	PlanState **link;			/* the parent's, to us */
-	ExprContext *econtext;		/* for hash functions that allocate */
-	bool		allocates;
+	ExprContext *econtext;		/* for hash functions that allocate, or NULL */
 	bool		before;			/* reads the scan's rows, before its qual */
 	int			nuses;
 	int			max_uses;
@@ -246,7 +245,7 @@ Passes(ScanNode *node, TupleTableSlot *slot)
 	int			ngone = 0;
 	MemoryContext old = CurrentMemoryContext;
 
-	if (node->allocates)
+	if (node->econtext != NULL)
 	{
 		ResetExprContext(node->econtext);
 		MemoryContextSwitchTo(node->econtext->ecxt_per_tuple_memory);
@@ -270,7 +269,7 @@ Passes(ScanNode *node, TupleTableSlot *slot)
 		}
 		ngone += use->state == SCAN_GONE;
 	}
-	if (node->allocates)
+	if (node->econtext != NULL)
 		MemoryContextSwitchTo(old);
 	if (!passes)
 		InstrCountFiltered1(&node->css.ss, 1);
@@ -449,6 +448,12 @@ MakePlan(PlanState *child)
 	plan->lefttree = child->plan;
 	plan->extParam = child->plan->extParam;
 	plan->allParam = child->plan->allParam;
+	/* columns of a table have the same names here */
+	if (IsA(child, SeqScanState))
+	{
+		plan->targetlist = child->plan->targetlist;
+		return scan;
+	}
 	foreach(lc, child->plan->targetlist)
 	{
 		TargetEntry *entry = flatCopyTargetEntry(lfirst_node(TargetEntry, lc));
@@ -462,7 +467,7 @@ MakePlan(PlanState *child)
 }
 
 static ScanNode *
-PutNode(PlanState **link)
+PutNode(PlanState **link, ScanFilter *filter)
 {
 	PlanState  *child = *link;
 	EState	   *estate = child->state;
@@ -476,7 +481,6 @@ PutNode(PlanState **link)
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
 	node->link = link;
-	node->econtext = CreateExprContext(estate);
 	node->max_uses = 4;
 	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
 
@@ -488,10 +492,9 @@ PutNode(PlanState **link)
 	ps->resultops = child->resultops;
 	ps->resultopsfixed = child->resultopsfixed;
 	ps->resultopsset = child->resultopsset;
-	/* never filled, but ExecEndCustomScan clears them */
-	ps->ps_ResultTupleSlot = ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
-	node->css.ss.ss_ScanTupleSlot =
-		ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
+	/* never filled by us, but ExecEndCustomScan clears them */
+	ps->ps_ResultTupleSlot = filter->inner_slot;
+	node->css.ss.ss_ScanTupleSlot = filter->inner_slot;
 	ps->chgParam = bms_copy(child->chgParam);
 	if (estate->es_instrument)
 		ps->instrument = BloomScanInstrument(estate->es_instrument);
@@ -511,7 +514,7 @@ void
 BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
 			   uint32 passed)
 {
-	ScanNode   *node = PutNode(link);
+	ScanNode   *node = PutNode(link, filter);
 	ScanUse    *use = palloc0(sizeof(ScanUse));
 
 	use->filter = filter;
@@ -527,8 +530,9 @@ BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
 	for (int i = 0; i < filter->nkeys; i++)
 	{
 		if (filter->outer_hash[i].fn_oid != F_HASHINT4 &&
-			filter->outer_hash[i].fn_oid != F_HASHINT8)
-			node->allocates = true;
+			filter->outer_hash[i].fn_oid != F_HASHINT8 &&
+			node->econtext == NULL)
+			node->econtext = CreateExprContext(node->css.ss.ps.state);
 	}
 	ChooseForm(node);
 }
