@@ -411,7 +411,9 @@ class Test:
             if query.run == 'cursor':
                 self.execute('BEGIN')
                 self.execute(f'DECLARE c SCROLL CURSOR FOR {query.sql}')
-                return [self.rows(f'{fetch} FROM c' if 'MOVE' not in fetch else f'{fetch} IN c') for fetch in FETCHES]
+                fetched = [self.rows(f'{fetch} FROM c' if 'MOVE' not in fetch else f'{fetch} IN c') for fetch in FETCHES]
+                self.execute('CLOSE c')
+                return fetched
             if query.run == 'dml':
                 self.execute('BEGIN')
                 return [self.rows(query.sql), [(self.cursor.rowcount,)], self.rows(f'SELECT id, f, tableoid FROM {query.target}')]
