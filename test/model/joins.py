@@ -378,7 +378,7 @@ class Test:
         self.cursor = self.connection.cursor()
         self.cursor.execute(SCHEMA)
         self.cursor.execute("LOAD 'bloomtype_scan'")
-        self.cursor.execute("SET statement_timeout = '2s'; SET client_min_messages = debug1; SET plan_cache_mode = force_generic_plan")
+        self.cursor.execute("SET statement_timeout = '700ms'; SET client_min_messages = debug1; SET plan_cache_mode = force_generic_plan")
         self.version = self.connection.server_version
         self.counts = collections.Counter()
         self.log = []
