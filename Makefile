@@ -19,12 +19,12 @@ MODULE_big = bloomtype
 OBJS = bloomtype.o $(patsubst $(here)/%.c,%.o,$(sort \
 	$(filter-out $(here)/src/scan/%,$(wildcard $(here)/src/*/*.c))))
 
-EXTENSION = bloomtype
-DATA = bloomtype--1.0.sql
+EXTENSION = bloomtype bloomtype_unique
+DATA = bloomtype--1.0.sql bloomtype_unique--1.0.sql
 
 REGRESS = $(patsubst $(here)/sql/%.sql,%,$(sort $(wildcard $(here)/sql/*.sql)))
 # so that each file runs alone; with --use-existing, create the extension first
-REGRESS_OPTS = --load-extension=bloomtype
+REGRESS_OPTS = --load-extension=bloomtype --load-extension=bloomtype_unique
 ISOLATION = $(patsubst $(here)/test/isolation/specs/%.spec,%,$(sort $(wildcard $(here)/test/isolation/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=$(here)/test/isolation
 TAP_TESTS = 1

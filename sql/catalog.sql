@@ -5,7 +5,7 @@
 CREATE TEMPORARY VIEW ours AS
 SELECT d.classid, d.objid, pg_describe_object(d.classid, d.objid, d.objsubid) AS object
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
-WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND extname = 'bloomtype';
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND extname IN ('bloomtype', 'bloomtype_unique');
 
 -- What there is.
 SELECT classid::regclass AS catalog FROM ours GROUP BY classid ORDER BY classid::regclass::text COLLATE "C";

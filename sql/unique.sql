@@ -97,14 +97,23 @@ SELECT keys FROM bloom_set_info('key_unique');
 ROLLBACK;
 INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
 
--- fail: a set that lost its keys
+-- a set that lost its keys is not relied on
 TRUNCATE key_unique;
+INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000010', '2026-03-09Z', 'new');
+DELETE FROM event WHERE body = 'new';
 INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
 SELECT bloom_unique_rebuild('event', '"Key"') > 0 AS rebuilt;
 INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
-ALTER TABLE key_unique SET UNLOGGED;
-INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000010', '2026-03-09Z', 'new');
-ALTER TABLE key_unique SET LOGGED;
+-- and filled again while others write
+TRUNCATE key_unique;
+CALL bloom_unique_validate('event', '"Key"');
+INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
+-- with the table, in one command
+BEGIN;
+TRUNCATE event, key_unique;
+INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'free');
+INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
+ROLLBACK;
 -- fail: no index any more
 DROP INDEX event_id_idx;
 INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
@@ -115,27 +124,20 @@ INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z',
 SELECT tgname, replace(pg_get_triggerdef(t.oid), d.seed::text, 'seed') AS definition,
 	   obj_description(t.oid, 'pg_trigger') AS comment
 FROM pg_trigger AS t, bloom_set_info('key_unique') AS d
-WHERE tgrelid = 'event'::regclass ORDER BY tgname;
+WHERE tgrelid IN ('event'::regclass, 'key_unique'::regclass) AND NOT tgisinternal ORDER BY tgname;
 SELECT obj_description('key_unique'::regclass, 'pg_class') AS comment;
 
 -- two keys of one table
-SELECT bloom_unique_create('event', 'body, at', name => 'second', on_conflict => 'nothing');
+SELECT bloom_unique_create('event', 'body, at', name => 'second');
 CREATE INDEX ON event (at, body);
-SELECT bloom_unique_create('event', 'body, at', name => 'second', on_conflict => 'nothing');
+SELECT bloom_unique_create('event', 'body, at', name => 'second');
 INSERT INTO event VALUES
 	('00000000-0000-0000-0000-000000000011', '2026-03-10Z', 'a'),
-	('00000000-0000-0000-0000-000000000012', '2026-03-10Z', 'a'),
 	('00000000-0000-0000-0000-000000000012', '2026-03-11Z', 'a'),
 	('00000000-0000-0000-0000-000000000013', '2026-03-10Z', NULL),
 	('00000000-0000-0000-0000-000000000014', '2026-03-10Z', NULL);
-INSERT INTO event VALUES
-	('00000000-0000-0000-0000-000000000011', '2026-03-10Z', 'a'),
-	('00000000-0000-0000-0000-000000000012', '2026-03-10Z', 'a'),
-	('00000000-0000-0000-0000-000000000013', '2026-03-10Z', NULL),
-	('00000000-0000-0000-0000-000000000014', '2026-03-10Z', NULL);
 INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000011', '2026-03-10Z', 'b');
-SELECT right("Key"::text, 2) AS id, at AT TIME ZONE 'UTC' AS at, body
-FROM event WHERE at > '2026-03-05Z' ORDER BY 1, 2, 3;
+INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000015', '2026-03-10Z', 'a');
 SELECT bloom_unique_drop('event', 'body, at');
 SELECT bloom_unique_drop('event', '"Key"');
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'event'::regclass;

@@ -32,7 +32,7 @@ sub start_server
 	my ($name, $settings, @init) = @_;
 
 	start_node($name, $settings, @init);
-	answer('CREATE EXTENSION bloomtype');
+	answer('CREATE EXTENSION bloomtype_unique CASCADE');
 	return $node;
 }
 
@@ -63,7 +63,7 @@ sub use_library
 	if (!-d $common)
 	{
 		mkdir $common;
-		system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', $common);
+		system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', 'bloomtype_unique.control', 'bloomtype_unique--1.0.sql', $common);
 		system_or_bail('find', $common, '-name', '*.o', '-delete');
 		build_library($common, $flags[0]);
 	}
@@ -121,7 +121,7 @@ sub make_functions
 	my ($dir, $database, @flags) = @_;
 
 	build_library($dir, @flags);
-	my $script = slurp_file("$dir/bloomtype--1.0.sql");
+	my $script = slurp_file("$dir/bloomtype--1.0.sql") . slurp_file("$dir/bloomtype_unique--1.0.sql");
 	$script =~ s/^\\.*$//mg;
 	$script =~ s/'MODULE_PATHNAME'/'$dir\/bloomtype.so'/g;
 	$node->safe_psql($database, $script);

@@ -210,7 +210,8 @@ AddToStripe(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 			ranges = ReadRanges(call, keys, nkeys);
 		} while (ranges != NIL && !HasOnePicture(call, llast(ranges)));
 
-		pending = PendingOf(call, keys, nkeys);
+		pending = call->never_waits ? InvalidTransactionId :
+			PendingOf(call, keys, nkeys);
 		BLOOM_PAUSE("set-write");
 		if (!TransactionIdIsValid(pending))
 		{
@@ -366,6 +367,42 @@ StoredSetRemove(StoredSetCall *call, uint64 hash)
 				 errmsg("could not serialize access due to concurrent update"),
 				 errdetail("Another transaction has removed the key since this one took its snapshot.")));
 	return key.answer == STORED_SET_SEEN;
+}
+
+/* ----------------------------------------------------------------
+ *							MARKING
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * StoredSetMark
+ *		Let a set count as complete: write its lowest list anew, with the mark.
+ */
+void
+StoredSetMark(StoredSetCall *call)
+{
+	TransactionId blocker;
+
+	call->rewrites = true;
+	StoredSetBeginWriting(&call->table);
+	do
+	{
+		StoredSetRange range;
+
+		StoredSetLock(&call->table, 0);
+		do
+		{
+			call->table.versions.at_entry = false;	/* search again */
+			ForgetPicture(call, NULL, 0);
+			(void) StoredSetReadRange(call, &range, NULL, 0, 0);
+		} while (!HasOnePicture(call, &range));
+		blocker = StoredSetTakeMark(call, &range);
+		if (!TransactionIdIsValid(blocker))
+			StoredSetWriteRange(call, &range);
+		StoredSetUnlock(&call->table, 0);
+		if (TransactionIdIsValid(blocker))
+			StoredSetWaitFor(&call->table, blocker);
+	} while (TransactionIdIsValid(blocker));
 }
 
 /* ----------------------------------------------------------------

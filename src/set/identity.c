@@ -312,6 +312,22 @@ CheckIndexes(Relation rel, StoredSet *set)
 	return OidIsValid(set->index) ? NULL : "It has no primary key.";
 }
 
+/*
+ * Is this a constraint trigger that names another table, and never fires?  The set of
+ * a unique key has one.
+ */
+static bool
+NeverFires(const Trigger *trigger)
+{
+	Const	   *condition;
+
+	if (!OidIsValid(trigger->tgconstrrelid) || trigger->tgqual == NULL)
+		return false;
+	condition = (Const *) stringToNode(trigger->tgqual);
+	return IsA(condition, Const) && !condition->constisnull &&
+		condition->consttype == BOOLOID && !DatumGetBool(condition->constvalue);
+}
+
 /* What a table has that a set does not have, or NULL. */
 static const char *
 CheckExtras(Relation rel)
@@ -332,7 +348,8 @@ CheckExtras(Relation rel)
 	if (rel->trigdesc != NULL && rel->trigdesc->numtriggers > 0 &&
 		rel->trigdesc->triggers[0].tgisinternal)
 		return "It has a foreign key, or a constraint that is deferrable.";
-	if (rel->trigdesc != NULL && rel->trigdesc->numtriggers > 0)
+	if (rel->trigdesc != NULL && rel->trigdesc->numtriggers > 0 &&
+		!(rel->trigdesc->numtriggers == 1 && NeverFires(&rel->trigdesc->triggers[0])))
 		return psprintf("It has a trigger \"%s\".",
 						rel->trigdesc->triggers[0].tgname);
 	if (rel->rd_rules != NULL && rel->rd_rules->numLocks > 0)

@@ -26,6 +26,7 @@
 #include "catalog/pg_depend.h"
 #include "catalog/pg_proc.h"
 #include "commands/comment.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -40,11 +41,14 @@
 
 #define COLUMNS		6
 
-/* Our function with the parameters of a set; others can have its name. */
-static Oid
-FindParamsFunction(Oid function)
+/*
+ * StoredSetParamsFunction
+ *		Our function with the parameters of a set; others can have its name.
+ */
+Oid
+StoredSetParamsFunction(void)
 {
-	Oid			extension = getExtensionOfObject(ProcedureRelationId, function);
+	Oid			extension = get_extension_oid("bloomtype", true);
 	CatCList   *named = SearchSysCacheList1(PROCNAMEARGSNSP,
 											CStringGetDatum("_bloom_set_params"));
 	Oid			result = InvalidOid;
@@ -202,7 +206,7 @@ bloom_sets(PG_FUNCTION_ARGS)
 		if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 			elog(ERROR, "return type must be a row type");
 		call->tuple_desc = BlessTupleDesc(tupdesc);
-		call->user_fctx = FindTables(FindParamsFunction(fcinfo->flinfo->fn_oid));
+		call->user_fctx = FindTables(StoredSetParamsFunction());
 		MemoryContextSwitchTo(oldcontext);
 	}
 	call = SRF_PERCALL_SETUP();

@@ -156,19 +156,3 @@ StoredSetEndLoad(StoredSetLoad *load)
 	pfree(load->items);
 	return load->nkeys;
 }
-
-/*
- * StoredSetMark
- *		Let a set, which is empty, count as complete.
- */
-void
-StoredSetMark(Oid relid)
-{
-	StoredSetTable table;
-	StoredSetLoad load;
-
-	StoredSetOpen(&table, relid, true, false);
-	StoredSetBeginLoad(&load, &table, true);
-	(void) StoredSetEndLoad(&load);
-	StoredSetClose(&table);
-}

@@ -1226,3 +1226,23 @@ StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 	range->nitems = n;
 	return InvalidTransactionId;
 }
+
+/*
+ * StoredSetTakeMark
+ *		Plan to write the list of a range as it is, with the mark.  The result is a
+ *		transaction that prevents it.
+ */
+TransactionId
+StoredSetTakeMark(StoredSetCall *call, StoredSetRange *range)
+{
+	if (!range->is_free)
+		return BlockerOf(InvalidTransactionId, range->holder,
+						 range->is_visible);
+	range->items = palloc((range->pack.nhashes + 1) * sizeof(StoredSetItem));
+	if (range->pack.nhashes > 0 && !StoredSetUnpack(&range->pack, range->items))
+		StoredSetInvalidRow(&call->table, range->start, 0,
+							"Its list is not what its head says.");
+	range->nitems = range->pack.nhashes;
+	range->mark = true;
+	return InvalidTransactionId;
+}

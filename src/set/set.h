@@ -118,6 +118,7 @@ typedef struct StoredSetCall
 	StoredSetKey *keys;			/* in order of hashes, each once */
 	uint64		nkeys;
 	bool		claims;			/* writes what is seen, too */
+	bool		never_waits;	/* writes what others may have written, too */
 	bool		rewrites;		/* lists, be there new keys or not */
 	int64		oldest;			/* slice that is live */
 	int64		current;		/* to which keys are added */
@@ -144,7 +145,7 @@ typedef struct StoredSetLoad
 
 extern int64 StoredSetCheckKeep(Datum value);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
-							   const char *name, bool unlogged, Oid function,
+							   const char *name, bool unlogged,
 							   const char *comment);
 
 extern void StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write,
@@ -159,7 +160,7 @@ extern void StoredSetClaim(StoredSetCall *call, const uint64 *hashes,
 						   uint64 nhashes, uint8 *answers);
 
 extern bool StoredSetIsEmpty(StoredSetTable *table);
-extern void StoredSetMark(Oid relid);
+extern void StoredSetMark(StoredSetCall *call);
 extern bool StoredSetIsMarked(StoredSetTable *table);
 extern void StoredSetBeginLoad(StoredSetLoad *load, StoredSetTable *table,
 							   bool mark);

@@ -227,14 +227,13 @@ CommentIndex(Oid relid)
 
 /*
  * StoredSetMakeTable
- *		Make the table of a set.  The function is one of the extension, whose
- *		schema is that of ours.
+ *		Make the table of a set.
  */
 Oid
 StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
-				   bool unlogged, Oid function, const char *comment)
+				   bool unlogged, const char *comment)
 {
-	const char *ours = quote_identifier(get_namespace_name(get_func_namespace(function)));
+	const char *ours = quote_identifier(get_namespace_name(get_func_namespace(StoredSetParamsFunction())));
 	const char *table = quote_qualified_identifier(get_namespace_name(schema),
 												   name);
 	Oid			relid;
@@ -287,7 +286,6 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	if (!OidIsValid(relid))
 		PG_RETURN_OID(StoredSetMakeTable(&set, schema, table->relname,
 										 PG_GETARG_BOOL(3),
-										 fcinfo->flinfo->fn_oid,
 										 psprintf("Bloom set of %s keys%s: see bloom_set_add, bloom_set_contains, bloom_set_info",
 												  BloomKeyTypeName(&set.key_type),
 												  set.params.keep == 0 ? "" : ", which forgets")));

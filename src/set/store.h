@@ -69,6 +69,7 @@ StoredSetStripeEnd(uint64 hash)
  */
 
 extern char *StoredSetDefault(const StoredSet *set, const char *schema);
+extern Oid	StoredSetParamsFunction(void);
 extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
 extern const char *StoredSetCure(Relation rel);
 extern Datum StoredSetKeepInterval(const StoredSetParams *params);
@@ -226,6 +227,8 @@ extern void StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range,
 extern void StoredSetWriteRange(StoredSetCall *call, StoredSetRange *range);
 extern TransactionId StoredSetTakeHash(StoredSetCall *call,
 									   StoredSetRange *range, uint64 hash);
+extern TransactionId StoredSetTakeMark(StoredSetCall *call,
+									   StoredSetRange *range);
 
 /* ----------------------------------------------------------------
  *							add.c

@@ -78,9 +78,7 @@ PGFunction	BloomUniqueFunction = NULL;
 
 static HTAB *sites = NULL;
 static HTAB *known_keys = NULL;
-static uint64 nmessages = 0;	/* that have come */
-
-static void KnowLeaves(BloomUnique *unique);
+static uint64 nserials = 0;
 
 /* ----------------------------------------------------------------
  *							TRIGGERS
@@ -179,7 +177,7 @@ KindOf(int16 type, bool has_columns)
 	if (has_columns)
 		return BLOOM_UNIQUE_KEYS;
 	if (TRIGGER_FOR_ROW(type))
-		return TRIGGER_FOR_BEFORE(type) ? BLOOM_UNIQUE_NOTHING : BLOOM_UNIQUE_ROW;
+		return BLOOM_UNIQUE_ROW;
 	return TRIGGER_FOR_BEFORE(type) ? BLOOM_UNIQUE_OPEN : BLOOM_UNIQUE_CLOSE;
 }
 
@@ -268,6 +266,7 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag, BloomUniqueTriggers *triggers
 		if (seed != tag->seed)
 			continue;
 		kind = KindOf(form->tgtype, form->tgattr.dim1 > 0);
+		triggers->is_ambiguous |= OidIsValid(triggers->oids[kind]);
 		triggers->oids[kind] = form->oid;
 		triggers->names[kind] = form->tgname;
 		if (kind != BLOOM_UNIQUE_KEYS || form->tgattr.dim1 > INDEX_MAX_KEYS)
@@ -279,6 +278,36 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag, BloomUniqueTriggers *triggers
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+}
+
+/*
+ * BloomUniqueAskSet
+ *		What does a set say of the table whose keys it has?
+ *
+ * By a constraint trigger that never fires, whose FROM names the table.  Who may
+ * not make triggers on the set can forge none, and a second trigger makes it
+ * say nothing.
+ */
+BloomUniqueAnswer
+BloomUniqueAskSet(Oid set, Oid root)
+{
+	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	SysScanDesc scan = BeginTriggers(catalog, set);
+	BloomUniqueAnswer result = BLOOM_UNIQUE_LOST;
+	HeapTuple	tuple;
+
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+
+		result = result == BLOOM_UNIQUE_LOST && form->tgconstrrelid == root &&
+			OidIsValid(root) && !form->tgisinternal &&
+			BloomUniqueIsOurs(form->tgfoid) ?
+			BLOOM_UNIQUE_NAMED : BLOOM_UNIQUE_OTHER;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
 }
 
 /*
@@ -316,52 +345,6 @@ BloomUniqueFindLeftover(Oid root, int64 *seed)
  * ----------------------------------------------------------------
  */
 
-/* Is a table a hypertable of TimescaleDB?  An error, if it is compressed. */
-static bool
-IsHypertable(Oid relid)
-{
-	Oid			timescaledb = get_extension_oid("timescaledb", true);
-	Oid			catalog;
-	Oid			schema = get_namespace_oid("_timescaledb_catalog", true);
-	Oid			types[2] = {NAMEOID, NAMEOID};
-	Datum		names[2];
-	bool		is_hypertable;
-	bool		isnull;
-	bool		is_compressed = false;
-
-	if (!OidIsValid(timescaledb) || !OidIsValid(schema))
-		return false;
-	catalog = get_relname_relid("hypertable", schema);
-
-	/* what has the name must be the extension's */
-	if (!OidIsValid(catalog) ||
-		getExtensionOfObject(RelationRelationId, catalog) != timescaledb)
-		return false;
-	names[0] = DirectFunctionCall1(namein, CStringGetDatum(get_namespace_name(get_rel_namespace(relid))));
-	names[1] = DirectFunctionCall1(namein, CStringGetDatum(get_rel_name(relid)));
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute_with_args("SELECT compression_state OPERATOR(pg_catalog.<>) 0 OR compressed_hypertable_id IS NOT NULL"
-							  " FROM _timescaledb_catalog.hypertable"
-							  " WHERE schema_name OPERATOR(pg_catalog.=) $1 AND table_name OPERATOR(pg_catalog.=) $2",
-							  2, types, names, NULL, false, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not look for a hypertable");
-	is_hypertable = SPI_processed > 0;
-	if (is_hypertable)
-		is_compressed = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
-												   SPI_tuptable->tupdesc, 1,
-												   &isnull));
-	SPI_finish();
-	if (is_compressed)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("hypertable \"%s\" can have compressed chunks",
-						get_rel_name(relid)),
-				 errdetail("No key can be looked up in a compressed chunk."),
-				 errhint("Disable compression, or call bloom_unique_drop.")));
-	return is_hypertable;
-}
-
 /*
  * BloomUniqueCheckTable
  *		An error, unless a table has partitions whose rows fire its triggers.
@@ -371,8 +354,7 @@ BloomUniqueCheckTable(Oid root)
 {
 	char		relkind = get_rel_relkind(root);
 
-	if (relkind == RELKIND_PARTITIONED_TABLE ||
-		(relkind == RELKIND_RELATION && IsHypertable(root)))
+	if (relkind == RELKIND_PARTITIONED_TABLE)
 		return;
 	if (relkind == RELKIND_RELATION && !has_subclass(root))
 		ereport(ERROR,
@@ -487,25 +469,44 @@ BloomUniqueDescribe(BloomUnique *unique)
 	MakeHasher(unique);
 }
 
+/*
+ * BloomUniqueColumns
+ *		The columns of the key, as they stand in a list.
+ */
+char *
+BloomUniqueColumns(const BloomUnique *unique)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < unique->ncolumns; i++)
+		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ",
+						 quote_identifier(NameStr(unique->columns[i].name)));
+	return list.data;
+}
+
 /* ----------------------------------------------------------------
  *							WHAT THE SESSION KNOWS
  * ----------------------------------------------------------------
  */
 
-static int
-CompareDescending(const void *a, const void *b)
+/* What is known of partitions may be false, of one or of all. */
+static void
+ForgetLeaves(HTAB *leaves, Oid relid)
 {
-	Oid			left = *(const Oid *) a;
-	Oid			right = *(const Oid *) b;
+	HASH_SEQ_STATUS status;
+	BloomUniqueLeaf *leaf;
 
-	return left > right ? -1 : left < right;
-}
-
-/* Leaves begin with their OIDs. */
-static int
-CompareLeaves(const void *a, const void *b)
-{
-	return CompareDescending(a, b);
+	if (OidIsValid(relid))
+	{
+		leaf = hash_search(leaves, &relid, HASH_FIND, NULL);
+		if (leaf != NULL)
+			leaf->is_valid = false;
+		return;
+	}
+	hash_seq_init(&status, leaves);
+	while ((leaf = hash_seq_search(&status)) != NULL)
+		leaf->is_valid = false;
 }
 
 /* A table has changed, or any. */
@@ -517,7 +518,6 @@ ForgetRelation(Datum arg, Oid relid)
 	Known	   *known;
 
 	(void) arg;
-	nmessages++;
 	hash_seq_init(&status, sites);
 	while ((site = hash_seq_search(&status)) != NULL)
 	{
@@ -528,23 +528,14 @@ ForgetRelation(Datum arg, Oid relid)
 	while ((known = hash_seq_search(&status)) != NULL)
 	{
 		BloomUnique *unique = known->unique;
-		BloomUniqueLeaf *leaf;
 
 		if (unique == NULL)
 			continue;
 		if (!OidIsValid(relid) || relid == unique->tag.root ||
 			relid == unique->set)
-			unique->is_valid = unique->knows_leaves = false;
-		if (unique->nparents > 0 &&
-			bsearch(&relid, unique->parents, unique->nparents, sizeof(Oid),
-					CompareDescending) != NULL)
-			unique->knows_leaves = false;
-		if (unique->nleaves == 0)
-			continue;
-		leaf = bsearch(&relid, unique->leaves, unique->nleaves,
-					   sizeof(BloomUniqueLeaf), CompareLeaves);
-		if (leaf != NULL)
-			leaf->is_valid = false;
+			unique->is_valid = false;
+		if (unique->leaves != NULL)
+			ForgetLeaves(unique->leaves, relid);
 	}
 }
 
@@ -568,15 +559,17 @@ MakeTables(void)
 	CacheRegisterRelcacheCallback(ForgetRelation, (Datum) 0);
 }
 
+static const char *const remake = "Call bloom_unique_drop, and bloom_unique_create again.";
+
 /* An error: a key is not as bloom_unique_create made it. */
 static void
-ReportChanged(Oid root, const char *detail)
+ReportChanged(Oid root, const char *detail, const char *cure)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("cannot check unique keys of table \"%s\"", get_rel_name(root)),
 			 errdetail("%s", detail),
-			 errhint("Call bloom_unique_drop, and bloom_unique_create again.")));
+			 errhint("%s", cure)));
 }
 
 /*
@@ -588,14 +581,22 @@ BloomUniqueCheckTriggers(Oid root, const BloomUniqueTriggers *triggers)
 {
 	if (!OidIsValid(triggers->oids[BLOOM_UNIQUE_KEYS]) ||
 		!OidIsValid(triggers->set))
-		ReportChanged(root, "The trigger that names the key and the set is not there.");
+		ReportChanged(root, "The trigger that names the key and the set is not there.",
+					  remake);
 	if (!OidIsValid(triggers->oids[BLOOM_UNIQUE_ROW]))
-		ReportChanged(root, "The trigger AFTER INSERT OR UPDATE FOR EACH ROW is not there.");
+		ReportChanged(root, "The trigger AFTER INSERT OR UPDATE FOR EACH ROW is not there.",
+					  remake);
+	if (triggers->is_ambiguous)
+		ReportChanged(root, "There are two triggers where one is needed.",
+					  remake);
 }
 
-/* An error: the set is not one to rely on. */
-static void
-ReportSet(const BloomUnique *unique, const char *wrong, const char *cure)
+/*
+ * BloomUniqueReportSet
+ *		An error: the set is not one to rely on.
+ */
+void
+BloomUniqueReportSet(const BloomUnique *unique, const char *wrong, const char *cure)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -606,139 +607,59 @@ ReportSet(const BloomUnique *unique, const char *wrong, const char *cure)
 }
 
 /*
- * BloomUniqueCheckLogged
- *		An error, if the set forgets its keys in a crash.
+ * Look at the set, which names the table: an error, if it is not the one that has
+ * its keys.
  */
-void
-BloomUniqueCheckLogged(const BloomUnique *unique)
-{
-	if (get_rel_persistence(unique->set) == RELPERSISTENCE_UNLOGGED)
-		ReportSet(unique, "It is unlogged, and forgets all keys in a crash.",
-				  "Use ALTER TABLE ... SET LOGGED, then bloom_unique_rebuild.");
-}
-
-/*
- * BloomUniqueIsFilled
- *		Does the set of a key count as filled?
- *
- * If not, as in a database that is being restored, and there can be rows, all
- * writes are errors until bloom_unique_rebuild, which checks them.
- */
-bool
-BloomUniqueIsFilled(const BloomUniqueTag *tag)
-{
-	BloomUniqueTriggers triggers;
-	StoredSetTable table;
-	bool		result;
-
-	BloomUniqueFindTriggers(tag, &triggers);
-	if (!OidIsValid(triggers.set))
-		return false;
-	StoredSetOpen(&table, triggers.set, false, false);
-	PushActiveSnapshot(GetLatestSnapshot());
-	result = StoredSetIsMarked(&table);
-	PopActiveSnapshot();
-	StoredSetClose(&table);
-	return result;
-}
-
-/* Has a table a row, or may one come to be seen? */
-static bool
-HasRows(Oid relid)
-{
-	Relation	rel = table_open(relid, NoLock);
-
-	/* nobody knows what a foreign table has */
-	bool		result = rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE;
-
-	if (rel->rd_rel->relkind == RELKIND_RELATION)
-	{
-		TupleTableSlot *slot = table_slot_create(rel, NULL);
-		SnapshotData dirty;
-		TableScanDesc scan;
-
-		InitDirtySnapshot(dirty);
-		scan = table_beginscan(rel, &dirty, 0, NULL, 0);
-		result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
-		table_endscan(scan);
-		ExecDropSingleTupleTableSlot(slot);
-	}
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
- * Let an open set without a mark count as filled, if there are no rows whose keys
- * it could lack: only the schema was restored.  True: it is filled.
- *
- * The lock keeps out ATTACH PARTITION, which checks nothing without the mark, and
- * all that do the same as we.  Those who write rows are not kept out: a row that
- * is written after we have looked for it is claimed after that.
- */
-static bool
-MarkIfEmpty(BloomUnique *unique, StoredSetTable *table)
-{
-	List	   *relids;
-	ListCell   *cell;
-
-	/* the list begins with the table, which it does not lock */
-	LockRelationOid(unique->tag.root, ShareUpdateExclusiveLock);
-	relids = find_all_inheritors(unique->tag.root, ShareUpdateExclusiveLock, NULL);
-	if (BloomUniqueIsFilled(&unique->tag))
-		return true;
-	if (!StoredSetIsEmpty(table))
-		return false;
-	foreach(cell, relids)
-	{
-		if (HasRows(lfirst_oid(cell)))
-			return false;
-	}
-	StoredSetMark(unique->set);
-
-	/* who knows of the mark looks again, if it is rolled back */
-	CacheInvalidateRelcacheByRelid(unique->set);
-	return true;
-}
-
-/* An error, if the set is not the one that has the keys of the table. */
 static void
-CheckSet(BloomUnique *unique)
+LookAtSet(BloomUnique *unique)
 {
 	StoredSetTable table;
-	const char *wrong = NULL;
 
 	StoredSetOpen(&table, unique->set, false, false);
 	unique->name = table.rel->rd_rel->relname;
+	if (table.set.params.seed != unique->tag.seed ||
+		table.set.params.kept_bits != BLOOM_UNIQUE_KEPT_BITS)
+		BloomUniqueReportSet(unique, "It is another set than the one that has the keys.",
+							 "Call bloom_unique_drop, and bloom_unique_create again.");
 	BloomCheckHasher(&unique->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
 					 BLOOM_TO_ADD);
 	PushActiveSnapshot(GetLatestSnapshot());
-	BloomUniqueCheckLogged(unique);
-	if (table.set.params.seed != unique->tag.seed)
-		wrong = "It is another set than the one that has the keys.";
-	else if (!StoredSetIsMarked(&table) && !MarkIfEmpty(unique, &table))
-		wrong = "It has lost keys, as by TRUNCATE.";
-	StoredSetClose(&table);
+	unique->is_marked = StoredSetIsMarked(&table);
 	PopActiveSnapshot();
-	if (wrong != NULL)
-		ReportSet(unique, wrong, "Call bloom_unique_rebuild.");
+	StoredSetClose(&table);
 }
 
-/* Find out what a key is. */
+/*
+ * Find out what a key is.
+ *
+ * The triggers can be forged by whoever may create a table.  So nothing is asked
+ * of the set that they name, not even a lock, before that has named the table.
+ */
 static void
 BuildUnique(BloomUnique *unique)
 {
 	BloomUniqueTriggers triggers;
+	BloomUniqueAnswer answer;
 
 	BloomUniqueFindTriggers(&unique->tag, &triggers);
 	BloomUniqueCheckTriggers(unique->tag.root, &triggers);
 	BloomUniqueCheckTable(unique->tag.root);
 	unique->set = triggers.set;
+	answer = BloomUniqueAskSet(unique->set, unique->tag.root);
+	if (answer == BLOOM_UNIQUE_LOST)
+		ReportChanged(unique->tag.root,
+					  "The set has no trigger that names this table.",
+					  "Call bloom_unique_rebuild.");
+	if (answer == BLOOM_UNIQUE_OTHER)
+		ReportChanged(unique->tag.root,
+					  "The triggers name a set that belongs to another table, or a table that is no set.",
+					  remake);
 	unique->ncolumns = triggers.ncolumns;
 	unique->columns = palloc0(triggers.ncolumns * sizeof(BloomUniqueColumn));
 	for (int i = 0; i < triggers.ncolumns; i++)
 		unique->columns[i].number = triggers.columns[i];
 	BloomUniqueDescribe(unique);
-	CheckSet(unique);
+	LookAtSet(unique);
 }
 
 /*
@@ -772,6 +693,7 @@ BloomUniqueRecall(const BloomUniqueTag *tag)
 		oldcontext = MemoryContextSwitchTo(context);
 		unique = palloc0(sizeof(BloomUnique));
 		unique->tag = *tag;
+		unique->serial = ++nserials;
 		unique->context = context;
 
 		/* messages that come while we look make it invalid */
@@ -819,16 +741,12 @@ BuildSite(Site *site, const TriggerData *trigger)
  * BloomUniqueOfTrigger
  *		The key for which a trigger fires, and its columns in the table that the
  *		trigger is on.
- *
- * A foreign partition is an error, even if no key has to be looked up: others can
- * write to its table.
  */
 BloomUnique *
 BloomUniqueOfTrigger(const TriggerData *trigger, const AttrNumber **columns)
 {
 	Oid			oid = trigger->tg_trigger->tgoid;
 	Site	   *site;
-	BloomUnique *unique;
 	bool		found;
 
 	MakeTables();
@@ -849,254 +767,5 @@ BloomUniqueOfTrigger(const TriggerData *trigger, const AttrNumber **columns)
 		PG_END_TRY();
 	}
 	*columns = site->columns;
-	unique = BloomUniqueRecall(&site->tag);
-	KnowLeaves(unique);
-	return unique;
-}
-
-/* ----------------------------------------------------------------
- *							PARTITIONS
- * ----------------------------------------------------------------
- */
-
-/* Which column of the key is this one of a table?  Or -1. */
-static int
-ColumnOf(const BloomUnique *unique, Relation rel, AttrNumber number)
-{
-	const char *name;
-
-	if (number <= 0)
-		return -1;
-	name = NameStr(TupleDescAttr(RelationGetDescr(rel), number - 1)->attname);
-	for (int i = 0; i < unique->ncolumns; i++)
-	{
-		if (strcmp(NameStr(unique->columns[i].name), name) == 0)
-			return i;
-	}
-	return -1;
-}
-
-/*
- * Can keys be looked up by an index?  Its first columns are those of the key, in
- * any order, and it compares as the types do.
- */
-static bool
-IsUsable(const BloomUnique *unique, Relation rel, Relation index,
-		 BloomUniqueLeaf *leaf)
-{
-	Form_pg_index form = index->rd_index;
-	bool		seen[INDEX_MAX_KEYS] = {false};
-
-	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
-		!form->indisready || !form->indislive ||
-		form->indnkeyatts < unique->ncolumns ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		return false;
-	leaf->is_in_order = true;
-	for (int i = 0; i < unique->ncolumns; i++)
-	{
-		int			column = ColumnOf(unique, rel, form->indkey.values[i]);
-		const BloomUniqueColumn *key;
-		Oid			equals;
-
-		if (column < 0 || seen[column])
-			return false;
-		seen[column] = true;
-		key = &unique->columns[column];
-		equals = get_opfamily_member(index->rd_opfamily[i],
-									 index->rd_opcintype[i],
-									 index->rd_opcintype[i],
-									 BTEqualStrategyNumber);
-		if (index->rd_indcollation[i] != key->collation || !OidIsValid(equals) ||
-			equals != lookup_type_cache(key->type, TYPECACHE_EQ_OPR)->eq_opr)
-			return false;
-		leaf->columns[i] = column;
-		leaf->equals[i] = get_opcode(equals);
-		leaf->collations[i] = index->rd_indcollation[i];
-		leaf->is_in_order &= column == i && index->rd_indoption[i] == 0 &&
-			TupleDescAttr(RelationGetDescr(index), i)->atttypid == key->type;
-	}
-	return true;
-}
-
-/* An error: no key can be looked up in this partition. */
-static void
-ReportLeaf(const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("partition \"%s\" is not an ordinary table", name),
-			 errdetail("No key can be looked up in a foreign table, or in one with another access method than heap."),
-			 errhint("Detach it, or drop the constraint by bloom_unique_drop.")));
-}
-
-/*
- * BloomUniqueColumns
- *		The columns of the key, as they stand in a list.
- */
-char *
-BloomUniqueColumns(const BloomUnique *unique)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int i = 0; i < unique->ncolumns; i++)
-		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ",
-						 quote_identifier(NameStr(unique->columns[i].name)));
-	return list.data;
-}
-
-/* Find the index of a partition. */
-static void
-DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
-{
-	List	   *indexes;
-	ListCell   *cell;
-
-	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		rel->rd_rel->relam != HEAP_TABLE_AM_OID)
-		ReportLeaf(RelationGetRelationName(rel));
-	leaf->filenode = rel->rd_rel->relfilenode;
-	leaf->index = InvalidOid;
-	indexes = RelationGetIndexList(rel);
-	foreach(cell, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
-		BloomUniqueLeaf candidate = *leaf;
-
-		if (IsUsable(unique, rel, index, &candidate) &&
-			(!OidIsValid(leaf->index) || candidate.is_in_order > leaf->is_in_order))
-		{
-			*leaf = candidate;
-			leaf->index = lfirst_oid(cell);
-		}
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
-	if (!OidIsValid(leaf->index))
-	{
-		char	   *columns = BloomUniqueColumns(unique);
-		Oid			root = unique->tag.root;
-
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no index on (%s)",
-						RelationGetRelationName(rel), columns),
-				 errdetail("Keys are looked up by a valid btree index that begins with these columns, has no condition, and compares as their types do."),
-				 errhint("CREATE INDEX ON %s (%s);",
-						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(root)),
-													get_rel_name(root)),
-						 columns)));
-	}
-}
-
-/* Look at a partition, if it is still there. */
-static bool
-RefreshLeaf(BloomUnique *unique, BloomUniqueLeaf *leaf)
-{
-	Relation	rel;
-
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		leaf->is_valid = true;
-		rel = try_relation_open(leaf->relid, AccessShareLock);
-		if (rel == NULL)
-			return false;
-		PG_TRY();
-		{
-			DescribeLeaf(unique, rel, leaf);
-		}
-		PG_CATCH();
-		{
-			leaf->is_valid = false;
-			PG_RE_THROW();
-		}
-		PG_END_TRY();
-		relation_close(rel, AccessShareLock);
-	} while (!leaf->is_valid);
-	return true;
-}
-
-/* List the partitions, and those above them. */
-static void
-ListLeaves(BloomUnique *unique)
-{
-	List	   *relids = find_all_inheritors(unique->tag.root, NoLock, NULL);
-	MemoryContext oldcontext = MemoryContextSwitchTo(unique->context);
-	BloomUniqueLeaf *leaves;
-	Oid		   *parents;
-	int			nleaves = 0;
-	int			nparents = 0;
-	ListCell   *cell;
-
-	leaves = palloc0(list_length(relids) * sizeof(BloomUniqueLeaf));
-	parents = palloc(list_length(relids) * sizeof(Oid));
-	foreach(cell, relids)
-	{
-		Oid			relid = lfirst_oid(cell);
-		char		relkind = get_rel_relkind(relid);
-
-		if (relkind == RELKIND_PARTITIONED_TABLE)
-			parents[nparents++] = relid;
-		else if (relkind == RELKIND_FOREIGN_TABLE)
-			ReportLeaf(get_rel_name(relid));
-		else
-			leaves[nleaves++].relid = relid;
-	}
-	qsort(leaves, nleaves, sizeof(BloomUniqueLeaf), CompareLeaves);
-	qsort(parents, nparents, sizeof(Oid), CompareDescending);
-	if (unique->leaves != NULL)
-	{
-		pfree(unique->leaves);
-		pfree(unique->parents);
-	}
-	unique->leaves = leaves;
-	unique->nleaves = nleaves;
-	unique->parents = parents;
-	unique->nparents = nparents;
-	MemoryContextSwitchTo(oldcontext);
-	list_free(relids);
-}
-
-/*
- * Have a list of the partitions that is good.  A message that comes while it is made
- * is counted, so that an error cannot leave an old list behind.
- */
-static void
-KnowLeaves(BloomUnique *unique)
-{
-	while (!unique->knows_leaves)
-	{
-		uint64		before = nmessages;
-
-		CHECK_FOR_INTERRUPTS();
-		ListLeaves(unique);
-		unique->knows_leaves = before == nmessages;
-	}
-}
-
-/*
- * BloomUniqueFindLeaves
- *		Know all partitions, with their indexes.
- *
- * If one changes meanwhile, knows_leaves becomes false, or is_valid of a leaf.
- */
-void
-BloomUniqueFindLeaves(BloomUnique *unique)
-{
-	AcceptInvalidationMessages();
-	for (bool complete = false; !complete;)
-	{
-		KnowLeaves(unique);
-		complete = true;
-		for (int i = 0; i < unique->nleaves && complete; i++)
-		{
-			if (!unique->leaves[i].is_valid)
-				complete = RefreshLeaf(unique, &unique->leaves[i]);
-			complete &= unique->knows_leaves;
-		}
-		if (!complete)
-			unique->knows_leaves = false;
-	}
+	return BloomUniqueRecall(&site->tag);
 }

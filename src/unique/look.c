@@ -3,10 +3,10 @@
  * unique/look.c
  *		Rows with a key, in all partitions of a table.
  *
- * The list of partitions is made before a snapshot is taken, and must still be
- * good after that: so it has every partition in which the snapshot sees a row.
- * A partition that has been rewritten since has rows that the snapshot does not
- * see.  In both cases all begins anew.
+ * The caller holds the keys, so that nobody else can write a row with one of them.
+ * Therefore each partition can be read by a snapshot of its own, which is taken under
+ * its lock, and so sees what the last rewrite has left.  A row counts if its partition
+ * is still one afterwards: a row in a table that was detached is nobody's business.
  *
  * A partition is locked only while it is read, since a transaction that looks up
  * keys in 1,000 partitions must not keep 2,000 locks.
@@ -51,8 +51,10 @@ typedef struct Search
 	BloomUnique *unique;
 	Datum	   *keys;			/* side by side */
 	int			nkeys;
+	Snapshot	snapshot;		/* or NULL: another for each partition */
 	int			most;			/* as many rows of each matter */
 	int		   *counts;
+	Oid		   *places;			/* partitions, so many of each key, or NULL */
 	int			nopen;			/* keys with fewer rows so far */
 	int		   *order;			/* sorted, or NULL */
 } Search;
@@ -65,6 +67,7 @@ typedef struct Partition
 	Relation	index;
 	IndexScanDesc scan;
 	TupleTableSlot *slot;		/* or NULL */
+	bool		has_rows;
 } Partition;
 
 static inline Datum *
@@ -83,6 +86,10 @@ CountRow(Search *search, Partition *partition, int key)
 		partition->slot = table_slot_create(partition->rel, NULL);
 	if (index_fetch_heap(partition->scan, partition->slot))
 	{
+		partition->has_rows = true;
+		if (search->places != NULL)
+			search->places[key * search->most + search->counts[key]] =
+				RelationGetRelid(partition->rel);
 		if (++search->counts[key] == search->most)
 			search->nopen--;
 		ExecClearTuple(partition->slot);
@@ -97,6 +104,7 @@ SearchKey(Search *search, Partition *partition, int key)
 	int			ncolumns = search->unique->ncolumns;
 	ScanKeyData conditions[INDEX_MAX_KEYS];
 
+	CHECK_FOR_INTERRUPTS();
 	if (search->counts[key] >= search->most)
 		return;
 	for (int i = 0; i < ncolumns; i++)
@@ -249,143 +257,109 @@ LookInPartition(Search *search, Partition *partition)
 		ExecDropSingleTupleTableSlot(partition->slot);
 }
 
-/* Is a partition that was locked as it was when the list was made? */
+/* Has an index all rows?  That of REINDEX CONCURRENTLY may not. */
 static bool
-IsUnchanged(const Partition *partition)
+IsComplete(Relation index)
 {
-	const BloomUniqueLeaf *leaf = partition->leaf;
-	Form_pg_index index;
-
-	if (partition->rel->rd_rel->relfilenode != leaf->filenode)
-		return false;
-	if (partition->index == NULL)
-		return false;
-
-	/* one that REINDEX CONCURRENTLY has replaced may not have all rows */
-	index = partition->index->rd_index;
-	return index->indisvalid && index->indisready && index->indislive;
+	return index != NULL && index->rd_index->indisvalid &&
+		index->rd_index->indisready && index->rd_index->indislive;
 }
 
 /*
- * Look up all keys in one partition.  False: begin anew.  If it was dropped since,
- * so were its rows.
+ * Look up all keys in one partition.  False: begin anew, without it.  It was dropped,
+ * and its rows can be elsewhere; or it was detached, and rows that were found may
+ * have been written since.
  */
 static bool
-LookInLeaf(Search *search, const BloomUniqueLeaf *leaf)
+LookInLeaf(Search *search, Oid relid)
 {
-	Partition	partition = {.leaf = leaf};
-	bool		is_unchanged;
+	Partition	partition = {0};
+	bool		is_done = true;
 
 	BLOOM_PAUSE("unique-leaf");
-	partition.rel = try_relation_open(leaf->relid, AccessShareLock);
+	partition.rel = try_relation_open(relid, AccessShareLock);
 	if (partition.rel == NULL)
-		return true;
-	partition.index = try_relation_open(leaf->index, AccessShareLock);
-	is_unchanged = IsUnchanged(&partition);
-	if (is_unchanged)
-		LookInPartition(search, &partition);
-	if (partition.index != NULL)
-		relation_close(partition.index, AccessShareLock);
+		return false;
+	do
+	{
+		BloomUniqueLeaf *leaf = BloomUniqueLookAt(search->unique, partition.rel);
+
+		CHECK_FOR_INTERRUPTS();
+		partition.leaf = leaf;
+		partition.index = try_relation_open(leaf->index, AccessShareLock);
+		if (IsComplete(partition.index))
+			break;
+		leaf->is_valid = false;
+		if (partition.index != NULL)
+			relation_close(partition.index, AccessShareLock);
+	} while (true);
+	PushActiveSnapshot(search->snapshot != NULL ? search->snapshot :
+					   GetLatestSnapshot());
+	LookInPartition(search, &partition);
+	PopActiveSnapshot();
+	BLOOM_PAUSE("unique-found");
+	if (partition.has_rows)
+		is_done = BloomUniqueIsBelow(relid, search->unique->tag.root);
+	relation_close(partition.index, AccessShareLock);
 	relation_close(partition.rel, AccessShareLock);
-	return is_unchanged;
+	return is_done;
 }
 
-/* Look up all keys by the active snapshot, in one partition first. */
+/* Look up all keys in all partitions, the newest first. */
 static bool
-LookInLeaves(Search *search, const BloomUniqueLeaf *leaves, int nleaves,
-			 Oid first)
+LookInLeaves(Search *search, const List *leaves)
 {
 	memset(search->counts, 0, search->nkeys * sizeof(int));
 	search->nopen = search->nkeys;
-	for (int i = 0; OidIsValid(first) && i < nleaves; i++)
-	{
-		if (leaves[i].relid == first &&
-			!LookInLeaf(search, &leaves[i]))
-			return false;
-	}
-	for (int i = 0; i < nleaves && search->nopen > 0; i++)
+	for (int i = list_length(leaves) - 1; i >= 0 && search->nopen > 0; i--)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (leaves[i].relid != first &&
-			!LookInLeaf(search, &leaves[i]))
+		if (!LookInLeaf(search, list_nth_oid(leaves, i)))
 			return false;
 	}
 	return true;
 }
 
-/* A copy of the list of partitions, which is good now */
-static BloomUniqueLeaf *
-CopyLeaves(BloomUnique *unique, int *nleaves)
-{
-	Size		size;
-	BloomUniqueLeaf *leaves;
-
-	BloomUniqueFindLeaves(unique);
-	size = unique->nleaves * sizeof(BloomUniqueLeaf);
-	leaves = palloc(Max(size, 1));
-	memcpy(leaves, unique->leaves, size);
-	*nleaves = unique->nleaves;
-	return leaves;
-}
-
 /*
- * BloomUniqueCount
- *		How many rows have each of these keys now, up to so many?
+ * BloomUniqueCountBy
+ *		How many rows have each of these keys, up to so many, and in which
+ *		partitions?
  *
- * What this transaction has written counts.  One partition can be read first.
+ * Without a snapshot, that is now, and the keys must be held.  What this transaction
+ * has written counts.  By one snapshot, a row that moves is one row; but rows of a
+ * partition that is rewritten meanwhile are not found.
  */
 void
-BloomUniqueCount(BloomUnique *unique, Oid first, Datum *keys, int nkeys,
-				 int most, int *counts)
+BloomUniqueCountBy(BloomUnique *unique, Snapshot snapshot, Datum *keys,
+				   int nkeys, int most, int *counts, Oid *places)
 {
-	Search		search = {.keys = keys,.nkeys = nkeys,.most = most,.counts = counts};
+	Search		search = {.keys = keys,.nkeys = nkeys,.snapshot = snapshot,
+	.most = most,.counts = counts,.places = places};
 	bool		is_done;
 
-	CommandCounterIncrement();
 	do
 	{
-		BloomUniqueLeaf *leaves;
-		int			nleaves;
+		List	   *leaves;
 
 		CHECK_FOR_INTERRUPTS();
 		search.unique = BloomUniqueRecall(&unique->tag);
-		leaves = CopyLeaves(search.unique, &nleaves);
+		leaves = BloomUniqueLeaves(unique->tag.root, NULL);
 		BLOOM_PAUSE("unique-list");
-		PushActiveSnapshot(GetLatestSnapshot());
-		BLOOM_PAUSE("unique-snapshot");
-		AcceptInvalidationMessages();
-		is_done = search.unique->knows_leaves && search.unique->is_valid &&
-			LookInLeaves(&search, leaves, nleaves, first);
-		PopActiveSnapshot();
-		pfree(leaves);
-		if (!is_done)
-			search.unique->knows_leaves = false;
+		is_done = LookInLeaves(&search, leaves);
+		list_free(leaves);
 	} while (!is_done);
 	if (search.order != NULL)
 		pfree(search.order);
 }
 
 /*
- * BloomUniqueIsOld
- *		Does the snapshot that the transaction keeps see a row with this key?
+ * BloomUniqueCount
+ *		The same now.
  */
-bool
-BloomUniqueIsOld(BloomUnique *unique, const Datum *key)
+void
+BloomUniqueCount(BloomUnique *unique, Datum *keys, int nkeys, int most,
+				 int *counts)
 {
-	int			count = 0;
-	Datum		columns[INDEX_MAX_KEYS];
-	Search		search = {.keys = columns,.nkeys = 1,.most = 1,.counts = &count};
-	BloomUniqueLeaf *leaves;
-	int			nleaves;
-
-	memcpy(columns, key, unique->ncolumns * sizeof(Datum));
-	search.unique = BloomUniqueRecall(&unique->tag);
-	leaves = CopyLeaves(search.unique, &nleaves);
-	PushActiveSnapshot(GetTransactionSnapshot());
-	UpdateActiveSnapshotCommandId();
-	/* a partition that is rewritten meanwhile has no row for this snapshot */
-	(void) LookInLeaves(&search, leaves, nleaves, InvalidOid);
-	PopActiveSnapshot();
-	pfree(leaves);
-	return count > 0;
+	CommandCounterIncrement();
+	BloomUniqueCountBy(unique, NULL, keys, nkeys, most, counts, NULL);
 }

@@ -25,6 +25,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -88,19 +89,12 @@ BloomUniqueCopyKey(const BloomUnique *unique, Datum *key)
 	return size;
 }
 
-/* A scan of a partition */
-typedef struct RowScan
-{
-	Relation	rel;
-	TableScanDesc scan;
-	TupleTableSlot *slot;
-	Snapshot	snapshot;
-	AttrNumber	columns[INDEX_MAX_KEYS];
-} RowScan;
-
-/* Begin a scan of all rows that are there now. */
-static void
-BeginRows(RowScan *rows, const BloomUnique *unique, Relation rel)
+/*
+ * BloomUniqueBeginRows
+ *		Begin a scan of all rows of a partition that are there now.
+ */
+void
+BloomUniqueBeginRows(BloomUniqueRows *rows, const BloomUnique *unique, Relation rel)
 {
 	rows->rel = rel;
 	for (int i = 0; i < unique->ncolumns; i++)
@@ -111,9 +105,12 @@ BeginRows(RowScan *rows, const BloomUnique *unique, Relation rel)
 	rows->slot = table_slot_create(rel, NULL);
 }
 
-/* The next key that has no null, until the slot is used again. */
-static bool
-NextKey(RowScan *rows, const BloomUnique *unique, Datum *key)
+/*
+ * BloomUniqueNextKey
+ *		The next key that has no null.  It is good until the next call.
+ */
+bool
+BloomUniqueNextKey(BloomUniqueRows *rows, const BloomUnique *unique, Datum *key)
 {
 	while (table_scan_getnextslot(rows->scan, ForwardScanDirection, rows->slot))
 	{
@@ -124,8 +121,8 @@ NextKey(RowScan *rows, const BloomUnique *unique, Datum *key)
 	return false;
 }
 
-static void
-EndRows(RowScan *rows)
+void
+BloomUniqueEndRows(BloomUniqueRows *rows)
 {
 	table_endscan(rows->scan);
 	ExecDropSingleTupleTableSlot(rows->slot);
@@ -155,15 +152,17 @@ BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel)
 	int			nkeys = 0;
 	int			maxkeys = 0;
 	Size		size = 0;
-	RowScan		rows;
+	BloomUniqueRows		rows;
 	bool		found;
 
+	/* a key that was claimed may be among them */
+	BloomUniqueForgetEntries();
 	CommandCounterIncrement();
-	BeginRows(&rows, unique, rel);
+	BloomUniqueBeginRows(&rows, unique, rel);
 	oldcontext = MemoryContextSwitchTo(batch);
 	do
 	{
-		found = NextKey(&rows, unique, key);
+		found = BloomUniqueNextKey(&rows, unique, key);
 		if (found)
 		{
 			if (nkeys == maxkeys)
@@ -186,7 +185,7 @@ BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel)
 	} while (found);
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(batch);
-	EndRows(&rows);
+	BloomUniqueEndRows(&rows);
 }
 
 /* ----------------------------------------------------------------
@@ -201,6 +200,9 @@ typedef bool (*KeyAction) (BloomUnique *unique, const Datum *key, void *arg);
 static void
 ForAllKeys(BloomUnique *unique, List *relids, KeyAction action, void *arg)
 {
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "key of a row",
+												  ALLOCSET_SMALL_SIZES);
 	bool		goes_on = true;
 	ListCell   *cell;
 
@@ -208,17 +210,24 @@ ForAllKeys(BloomUnique *unique, List *relids, KeyAction action, void *arg)
 	{
 		Relation	rel;
 		Datum		key[INDEX_MAX_KEYS];
-		RowScan		rows;
+		BloomUniqueRows		rows;
 
 		if (!goes_on || get_rel_relkind(lfirst_oid(cell)) != RELKIND_RELATION)
 			continue;
 		rel = relation_open(lfirst_oid(cell), AccessShareLock);
-		BeginRows(&rows, unique, rel);
-		while (goes_on && NextKey(&rows, unique, key))
+		BloomUniqueBeginRows(&rows, unique, rel);
+		while (goes_on && BloomUniqueNextKey(&rows, unique, key))
+		{
+			MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
+
 			goes_on = action(unique, key, arg);
-		EndRows(&rows);
+			MemoryContextSwitchTo(oldcontext);
+			MemoryContextReset(scratch);
+		}
+		BloomUniqueEndRows(&rows);
 		relation_close(rel, NoLock);
 	}
+	MemoryContextDelete(scratch);
 }
 
 /* Hashes are sorted as signed numbers, in the order of the unsigned ones */
@@ -238,6 +247,7 @@ typedef struct EqualHashes
 {
 	uint64		hashes[MAX_EQUAL];	/* ascending */
 	int			nhashes;
+	MemoryContext context;		/* of the keys */
 	Datum	   *keys;
 	int			nkeys;
 	Size		size;
@@ -252,43 +262,67 @@ CompareHashes(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Keep a key whose hash is not alone, as long as there is place. */
-static bool
-KeepEqual(BloomUnique *unique, const Datum *key, void *arg)
-{
-	EqualHashes *equal = arg;
-	Datum	   *copy = &equal->keys[equal->nkeys * unique->ncolumns];
-	uint64		hash = BloomUniqueHash(unique, key);
-
-	if (bsearch(&hash, equal->hashes, equal->nhashes, sizeof(uint64),
-				CompareHashes) == NULL)
-		return true;
-	memcpy(copy, key, unique->ncolumns * sizeof(Datum));
-	equal->size += BloomUniqueCopyKey(unique, copy);
-	return ++equal->nkeys < 4 * MAX_EQUAL && equal->size < BLOOM_UNIQUE_BATCH_BYTES;
-}
-
-/*
- * Look at the keys with equal hashes.  Two that are equal are an error.
- *
- * If there were too many for this, at least one would have come up.
- */
+/* Look up the keys that were kept.  Two that are equal are an error. */
 static void
-CheckEqual(BloomUnique *unique, List *relids, EqualHashes *equal)
+LookUpEqual(BloomUnique *unique, EqualHashes *equal)
 {
-	int		   *counts;
+	int		   *counts = palloc((equal->nkeys + 1) * sizeof(int));
 
-	equal->keys = palloc_extended((Size) 4 * MAX_EQUAL * unique->ncolumns * sizeof(Datum),
-								  MCXT_ALLOC_HUGE);
-	ForAllKeys(unique, relids, KeepEqual, equal);
-	counts = palloc(equal->nkeys * sizeof(int));
-	BloomUniqueCount(unique, InvalidOid, equal->keys, equal->nkeys, 2, counts);
+	if (equal->nkeys > 0)
+		BloomUniqueCount(unique, equal->keys, equal->nkeys, 2, counts);
 	for (int i = 0; i < equal->nkeys; i++)
 	{
 		if (counts[i] > 1)
 			BloomUniqueReport(unique, &equal->keys[i * unique->ncolumns], false);
 	}
-	if (equal->nhashes == MAX_EQUAL || equal->nkeys >= 4 * MAX_EQUAL)
+	pfree(counts);
+	MemoryContextReset(equal->context);
+	equal->keys = NULL;
+	equal->nkeys = 0;
+	equal->size = 0;
+}
+
+/* Keep a key whose hash is not alone, until there are many. */
+static bool
+KeepEqual(BloomUnique *unique, const Datum *key, void *arg)
+{
+	EqualHashes *equal = arg;
+	int			ncolumns = unique->ncolumns;
+	uint64		hash = BloomUniqueHash(unique, key);
+	MemoryContext oldcontext;
+	Datum	   *copy;
+
+	if (bsearch(&hash, equal->hashes, equal->nhashes, sizeof(uint64),
+				CompareHashes) == NULL)
+		return true;
+	oldcontext = MemoryContextSwitchTo(equal->context);
+	if (equal->keys == NULL)
+		equal->keys = palloc(MAX_EQUAL * ncolumns * sizeof(Datum));
+	copy = &equal->keys[equal->nkeys * ncolumns];
+	memcpy(copy, key, ncolumns * sizeof(Datum));
+	equal->size += BloomUniqueCopyKey(unique, copy);
+	MemoryContextSwitchTo(oldcontext);
+	if (++equal->nkeys == MAX_EQUAL || equal->size >= BLOOM_UNIQUE_BATCH_BYTES)
+		LookUpEqual(unique, equal);
+	return true;
+}
+
+/*
+ * Look at the keys with equal hashes.  Two that are equal are an error.
+ *
+ * Different keys with equal hashes are so rare that these are not more than
+ * what is kept of them, or else the hash function is of no use.
+ */
+static void
+CheckEqual(BloomUnique *unique, List *relids, EqualHashes *equal)
+{
+	equal->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "keys with equal hashes",
+										   ALLOCSET_DEFAULT_SIZES);
+	ForAllKeys(unique, relids, KeepEqual, equal);
+	LookUpEqual(unique, equal);
+	MemoryContextDelete(equal->context);
+	if (equal->nhashes == MAX_EQUAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many different keys have equal hashes")));
@@ -308,6 +342,8 @@ LoadSorted(BloomUnique *unique, Tuplesortstate *sort, EqualHashes *equal)
 
 	StoredSetOpen(&table, unique->set, true, true);
 	StoredSetBeginLoad(&load, &table, true);
+	/* who has known of another mark looks again, also if this is rolled back */
+	CacheInvalidateRelcacheByRelid(unique->set);
 	while (tuplesort_getdatum(sort, true, false, &value, &isnull, NULL))
 	{
 		uint64		hash = (uint64) DatumGetInt64(value) ^ TO_SIGNED;
@@ -362,32 +398,47 @@ BloomUniqueFill(BloomUnique *unique)
 	return result;
 }
 
-/*
- * BloomUniqueRefill
- *		The same for a set that has keys, which are removed.
- */
-uint64
-BloomUniqueRefill(BloomUnique *unique)
+/* Empty the set of a key, which belongs to the table's owner. */
+static void
+EmptySet(const BloomUnique *unique)
 {
-	Relation	set;
-	char	   *command;
+	Relation	set = relation_open(unique->set, AccessExclusiveLock);
+	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(set)),
+												  RelationGetRelationName(set));
+	StoredSetTable table;
+	bool		is_empty;
 	Oid			user;
 	int			context;
 
-	(void) find_all_inheritors(unique->tag.root, ShareRowExclusiveLock, NULL);
-	set = relation_open(unique->set, AccessExclusiveLock);
-	command = psprintf("TRUNCATE ONLY %s",
-					   quote_qualified_identifier(get_namespace_name(RelationGetNamespace(set)),
-												  RelationGetRelationName(set)));
 	relation_close(set, NoLock);
+	/* as it is when the same command truncates it */
+	StoredSetOpen(&table, unique->set, false, false);
+	is_empty = StoredSetIsEmpty(&table);
+	StoredSetClose(&table);
+	if (is_empty)
+		return;
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
+	if (SPI_execute(psprintf("TRUNCATE ONLY %s", name), false, 0) != SPI_OK_UTILITY)
 		elog(ERROR, "could not truncate a Bloom set");
 	SPI_finish();
 	SetUserIdAndSecContext(user, context);
+}
+
+/*
+ * BloomUniqueRefill
+ *		The same for a set that has keys, which are removed.
+ *
+ * Locks are taken in the order in which writers take them.
+ */
+uint64
+BloomUniqueRefill(BloomUnique *unique)
+{
+	(void) find_all_inheritors(unique->tag.root, ShareRowExclusiveLock, NULL);
+	EmptySet(unique);
+	BloomUniqueForgetEntries();
 	return BloomUniqueFill(unique);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * unique/sql.c
- *		Unique keys: the functions that SQL calls, and the event trigger.
+ *		Unique keys: the functions that SQL calls.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -24,13 +24,17 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "filter/call.h"
@@ -43,9 +47,12 @@
  * ----------------------------------------------------------------
  */
 
-/* Run a command, which names all that it uses. */
-static void
-Run(const char *command)
+/*
+ * BloomUniqueRun
+ *		Run a command, which names all that it uses.
+ */
+void
+BloomUniqueRun(const char *command)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -54,9 +61,12 @@ Run(const char *command)
 	SPI_finish();
 }
 
-/* The name of a relation, as a command needs it */
-static const char *
-NameOf(Oid relid)
+/*
+ * BloomUniqueNameOf
+ *		The name of a relation, as a command needs it.
+ */
+const char *
+BloomUniqueNameOf(Oid relid)
 {
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 									  get_rel_name(relid));
@@ -84,6 +94,17 @@ GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
 	return relid;
 }
 
+/* An error: something that looks like an expression is no column. */
+static void
+ReportExpression(const char *text)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("unique key \"%s\" is not a list of columns", text),
+			 errdetail("A key can have columns, but no expressions."),
+			 errhint("Add a column GENERATED ALWAYS AS (...) STORED, and name that.")));
+}
+
 /*
  * The columns that a list names, as CREATE INDEX has it; none, if there need not
  * be one of each name, and is not
@@ -100,10 +121,14 @@ GetColumnsArg(FunctionCallInfo fcinfo, Oid relid, bool missing_ok,
 	BloomCheckNotNull(PG_ARGISNULL(1), "columns");
 	list = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	if (!SplitIdentifierString(pstrdup(list), ',', &names) || names == NIL)
+	{
+		if (strchr(list, '(') != NULL)
+			ReportExpression(list);
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("invalid list of columns \"%s\"", list),
 				 errhint("Write it as for CREATE INDEX: 'tenant, id'.")));
+	}
 	if (list_length(names) > INDEX_MAX_KEYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),
@@ -116,6 +141,8 @@ GetColumnsArg(FunctionCallInfo fcinfo, Oid relid, bool missing_ok,
 		columns[n] = get_attnum(relid, name);
 		if (columns[n] <= 0 && missing_ok)
 			return 0;
+		if (columns[n] <= 0 && strchr(name, '(') != NULL)
+			ReportExpression(name);
 		if (columns[n] <= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -150,21 +177,34 @@ MakeUnique(Oid relid, const AttrNumber *columns, int ncolumns)
 	return unique;
 }
 
-/* The key that the arguments name, which must be there, with its triggers. */
+/* The key of a table that the arguments name, which must be there. */
+static BloomUniqueTag
+FindKey(FunctionCallInfo fcinfo, Oid relid)
+{
+	AttrNumber	columns[INDEX_MAX_KEYS];
+	BloomUniqueTag tag = {.root = relid};
+	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
+
+	if (!BloomUniqueFindSeed(relid, columns, ncolumns, &tag.seed))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("table \"%s\" has no unique key of these columns that bloom_unique_create made",
+						get_rel_name(relid))));
+	return tag;
+}
+
+/* The same, with its triggers, for the owner of the table. */
 static BloomUnique *
 GetUniqueArgs(FunctionCallInfo fcinfo, LOCKMODE lockmode,
 			  BloomUniqueTriggers *triggers)
 {
 	Oid			relid = GetTableArg(fcinfo, lockmode);
+	BloomUniqueTag tag = FindKey(fcinfo, relid);
 	AttrNumber	columns[INDEX_MAX_KEYS];
 	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
 	BloomUnique *unique = MakeUnique(relid, columns, ncolumns);
 
-	if (!BloomUniqueFindSeed(relid, columns, ncolumns, &unique->tag.seed))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("table \"%s\" has no unique key of these columns that bloom_unique_create made",
-						get_rel_name(relid))));
+	unique->tag = tag;
 	BloomUniqueFindTriggers(&unique->tag, triggers);
 	unique->set = triggers->set;
 	if (OidIsValid(unique->set) && get_rel_name(unique->set) != NULL)
@@ -183,11 +223,12 @@ DropTriggers(const BloomUniqueTag *tag, const BloomUniqueTriggers *triggers)
 	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
 	{
 		if (OidIsValid(triggers->oids[i]))
-			Run(psprintf("DROP TRIGGER %s ON %s",
+			BloomUniqueRun(psprintf("DROP TRIGGER %s ON %s",
 						 quote_identifier(NameStr(triggers->names[i])),
-						 NameOf(tag->root)));
+						 BloomUniqueNameOf(tag->root)));
 	}
-	BloomUniqueForgetStatements(tag->root);
+	BloomUniqueForgetStatements(tag);
+	BloomUniqueForgetEntries();
 }
 
 /*
@@ -210,6 +251,26 @@ DropLeftovers(Oid relid)
 	return found;
 }
 
+/* Drop the set, if it belongs to the table and to who asks. */
+static void
+DropSet(const BloomUnique *unique, BloomUniqueAnswer answer)
+{
+	const char *name = get_rel_name(unique->set);
+
+	if (!OidIsValid(unique->set) || name == NULL)
+		return;
+	if (answer == BLOOM_UNIQUE_NAMED &&
+		BloomIsOwnerOfTable(unique->set, GetUserId()))
+		BloomUniqueRun(psprintf("DROP TABLE %s", BloomUniqueNameOf(unique->set)));
+	else
+		ereport(NOTICE,
+				(errmsg("table \"%s\" stays", name),
+				 answer == BLOOM_UNIQUE_NAMED ?
+				 errdetail("It belongs to another role.") :
+				 errdetail("It does not name table \"%s\" as that whose keys it has.",
+						   get_rel_name(unique->tag.root))));
+}
+
 /*
  * bloom_unique_drop
  *		Undo bloom_unique_create, also if the set or a column is gone.
@@ -222,6 +283,7 @@ bloom_unique_drop(PG_FUNCTION_ARGS)
 	bool		did_drop = DropLeftovers(relid);
 	AttrNumber	columns[INDEX_MAX_KEYS];
 	int			ncolumns = GetColumnsArg(fcinfo, relid, did_drop, columns);
+	BloomUniqueAnswer answer;
 	BloomUniqueTriggers triggers;
 	BloomUnique *unique;
 	int64		seed;
@@ -230,9 +292,9 @@ bloom_unique_drop(PG_FUNCTION_ARGS)
 		(ncolumns == 0 || !BloomUniqueFindSeed(relid, columns, ncolumns, &seed)))
 		PG_RETURN_VOID();
 	unique = GetUniqueArgs(fcinfo, ShareRowExclusiveLock, &triggers);
+	answer = BloomUniqueAskSet(unique->set, relid);
 	DropTriggers(&unique->tag, &triggers);
-	if (OidIsValid(unique->set) && get_rel_name(unique->set) != NULL)
-		Run(psprintf("DROP TABLE %s", NameOf(unique->set)));
+	DropSet(unique, answer);
 	PG_RETURN_VOID();
 }
 
@@ -247,9 +309,9 @@ ChooseName(FunctionCallInfo fcinfo, const BloomUnique *unique, Oid schema)
 {
 	StringInfoData columns;
 
-	if (!PG_ARGISNULL(4))
+	if (!PG_ARGISNULL(2))
 	{
-		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(4));
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(2));
 
 		if (strlen(name) == 0 || strlen(name) >= NAMEDATALEN)
 			ereport(ERROR,
@@ -271,6 +333,22 @@ ChooseName(FunctionCallInfo fcinfo, const BloomUnique *unique, Oid schema)
 							  "unique", schema, false);
 }
 
+/* Let a set name the table whose keys it has. */
+static void
+NameTable(FunctionCallInfo fcinfo, Oid set, Oid root)
+{
+	Oid			ours = get_func_namespace(fcinfo->flinfo->fn_oid);
+	const char *name = makeObjectName(get_rel_name(set), NULL, "belongs");
+
+	BloomUniqueRun(psprintf("CREATE CONSTRAINT TRIGGER %s AFTER UPDATE OF start ON %s FROM %s"
+							" FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s.bloom_unique()",
+							quote_identifier(name), BloomUniqueNameOf(set),
+							BloomUniqueNameOf(root),
+							quote_identifier(get_namespace_name(ours))));
+	BloomUniqueRun(psprintf("COMMENT ON TRIGGER %s ON %s IS 'never fires: names the table whose unique keys the set has'",
+							quote_identifier(name), BloomUniqueNameOf(set)));
+}
+
 /* Make the set. */
 static Oid
 MakeSet(FunctionCallInfo fcinfo, BloomUnique *unique)
@@ -282,14 +360,13 @@ MakeSet(FunctionCallInfo fcinfo, BloomUnique *unique)
 	set.key_type = unique->hasher.key_type;
 	set.params.kept_bits = BLOOM_UNIQUE_KEPT_BITS;
 	set.params.seed = unique->tag.seed;
-	if (!PG_ARGISNULL(3))
-		set.params.keep = StoredSetCheckKeep(PG_GETARG_DATUM(3));
 	relid = StoredSetMakeTable(&set, schema, ChooseName(fcinfo, unique, schema),
-							   false, fcinfo->flinfo->fn_oid,
+							   false,
 							   psprintf("Bloom set of the unique keys of table %s: see bloom_unique_create",
 										get_rel_name(unique->tag.root)));
+	NameTable(fcinfo, relid, unique->tag.root);
 	if (unique->owner != GetUserId())
-		Run(psprintf("ALTER TABLE %s OWNER TO %s", NameOf(relid),
+		BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s", BloomUniqueNameOf(relid),
 					 quote_identifier(GetUserNameFromId(unique->owner, false))));
 	return relid;
 }
@@ -323,11 +400,6 @@ static const struct
 	{
 		"close", "AFTER INSERT OR UPDATE OR TRUNCATE", "STATEMENT",
 		"checks the keys of a statement; TRUNCATE empties the set"
-	},
-	[BLOOM_UNIQUE_NOTHING] =
-	{
-		"nothing", "BEFORE INSERT", "ROW",
-		"drops rows whose key is there"
 	}
 };
 
@@ -346,15 +418,15 @@ MakeTrigger(FunctionCallInfo fcinfo, const BloomUnique *unique,
 					 made[kind].events);
 	if (kind == BLOOM_UNIQUE_KEYS)
 		appendStringInfo(&command, " OF %s", BloomUniqueColumns(unique));
-	appendStringInfo(&command, " ON %s FOR EACH %s", NameOf(unique->tag.root),
+	appendStringInfo(&command, " ON %s FOR EACH %s", BloomUniqueNameOf(unique->tag.root),
 					 made[kind].level);
 	if (kind == BLOOM_UNIQUE_KEYS)
 		appendStringInfo(&command, " WHEN (false AND %s::pg_catalog.regclass IS NOT NULL)",
-						 quote_literal_cstr(NameOf(unique->set)));
+						 quote_literal_cstr(BloomUniqueNameOf(unique->set)));
 	appendStringInfo(&command, " EXECUTE FUNCTION %s.bloom_unique('" INT64_FORMAT "')",
 					 quote_identifier(get_namespace_name(ours)),
 					 unique->tag.seed);
-	Run(command.data);
+	BloomUniqueRun(command.data);
 }
 
 /* Give the triggers their comments. */
@@ -375,38 +447,6 @@ CommentTriggers(const BloomUnique *unique, bool is_validated)
 	}
 }
 
-/* What to do with repeats.  True: nothing, so that they are dropped. */
-static bool
-GetOnConflictArg(FunctionCallInfo fcinfo, int argno)
-{
-	char	   *action;
-
-	BloomCheckNotNull(PG_ARGISNULL(argno), "on_conflict");
-	action = text_to_cstring(PG_GETARG_TEXT_PP(argno));
-	if (strcmp(action, "nothing") != 0 && strcmp(action, "error") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_conflict must be 'error' or 'nothing'"),
-				 errdetail("It is '%s'.", action)));
-	return strcmp(action, "nothing") == 0;
-}
-
-/* Before a row is written, a generated column has no value. */
-static void
-CheckNotGenerated(const BloomUnique *unique)
-{
-	for (int i = 0; i < unique->ncolumns; i++)
-	{
-		if (get_attgenerated(unique->tag.root, unique->columns[i].number) != '\0')
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("column \"%s\" is generated",
-							NameStr(unique->columns[i].name)),
-					 errdetail("A generated column has no value before a row is written, when on_conflict => 'nothing' decides."),
-					 errhint("Use on_conflict => 'error'.")));
-	}
-}
-
 /*
  * bloom_unique_create
  *		Keep the keys of a partitioned table unique from now on.
@@ -418,13 +458,12 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 	Oid			relid = GetTableArg(fcinfo, ShareRowExclusiveLock);
 	AttrNumber	columns[INDEX_MAX_KEYS];
 	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
-	bool		drops = GetOnConflictArg(fcinfo, 2);
 	bool		validates;
 	BloomUnique *unique;
 	int64		seed;
 
-	BloomCheckNotNull(PG_ARGISNULL(5), "validate");
-	validates = PG_GETARG_BOOL(5);
+	BloomCheckNotNull(PG_ARGISNULL(3), "validate");
+	validates = PG_GETARG_BOOL(3);
 	BloomUniqueCheckTable(relid);
 	if (BloomUniqueFindSeed(relid, columns, ncolumns, &seed))
 		ereport(ERROR,
@@ -434,26 +473,40 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 	(void) DropLeftovers(relid);
 	(void) find_all_inheritors(relid, ShareRowExclusiveLock, NULL);
 	unique = MakeUnique(relid, columns, ncolumns);
-	if (drops)
-		CheckNotGenerated(unique);
 	if (!pg_strong_random(&unique->tag.seed, sizeof(unique->tag.seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate a random seed")));
-	BloomUniqueFindLeaves(unique);
+	BloomUniqueCheckLeaves(unique);
 	unique->set = MakeSet(fcinfo, unique);
 	namestrcpy(&unique->name, get_rel_name(unique->set));
 	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
-	{
-		if (i != BLOOM_UNIQUE_NOTHING || drops)
-			MakeTrigger(fcinfo, unique, i);
-	}
+		MakeTrigger(fcinfo, unique, i);
 	CommentTriggers(unique, validates);
 	if (validates)
 		(void) BloomUniqueFill(unique);
-	else
-		StoredSetMark(unique->set);
 	PG_RETURN_OID(unique->set);
+}
+
+/*
+ * May a set that names no table be made to name this one?  If it is one that was made
+ * for a unique key with this seed, and of the same owner: who may forge triggers may
+ * also be the owner of the table that has them.
+ */
+static bool
+MayBeNamed(const BloomUnique *unique)
+{
+	StoredSetTable table;
+	bool		result;
+
+	if (BloomUniqueAskSet(unique->set, unique->tag.root) != BLOOM_UNIQUE_LOST ||
+		!BloomIsOwnerOfTable(unique->set, unique->owner))
+		return false;
+	StoredSetOpen(&table, unique->set, false, false);
+	result = table.set.params.seed == unique->tag.seed &&
+		table.set.params.kept_bits == BLOOM_UNIQUE_KEPT_BITS;
+	StoredSetClose(&table);
+	return result;
 }
 
 /*
@@ -470,8 +523,11 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
 	uint64		result;
 
 	BloomUniqueCheckTriggers(unique->tag.root, &triggers);
-	BloomUniqueCheckLogged(unique);
-	BloomUniqueFindLeaves(unique);
+	if (MayBeNamed(unique))
+		NameTable(fcinfo, unique->set, unique->tag.root);
+	/* an error, unless each names the other */
+	unique = BloomUniqueRecall(&unique->tag);
+	BloomUniqueCheckLeaves(unique);
 	result = BloomUniqueRefill(unique);
 	CommentTriggers(unique, true);
 	PG_RETURN_INT64((int64) result);
@@ -481,45 +537,6 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
  *							VALIDATING
  * ----------------------------------------------------------------
  */
-
-/* Claim and check the rows of a partition, if it is there, as the table's owner. */
-static void
-ClaimLeaf(const BloomUniqueTag *tag, Oid relid)
-{
-	Relation	rel = try_relation_open(relid, AccessShareLock);
-	BloomUnique *unique;
-	Oid			user;
-	int			context;
-
-	if (rel == NULL)
-		return;
-	unique = BloomUniqueRecall(tag);
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(unique->owner,
-						   context | SECURITY_RESTRICTED_OPERATION);
-	/* after a commit there is none */
-	PushActiveSnapshot(GetTransactionSnapshot());
-	BloomUniqueFindLeaves(unique);
-	BloomUniqueClaimLeaf(unique, rel);
-	PopActiveSnapshot();
-	SetUserIdAndSecContext(user, context);
-	relation_close(rel, NoLock);
-}
-
-/* The tables with rows among a table and those below it */
-static List *
-LeavesOf(Oid relid)
-{
-	List	   *result = NIL;
-	ListCell   *cell;
-
-	foreach(cell, find_all_inheritors(relid, NoLock, NULL))
-	{
-		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE)
-			result = lappend_oid(result, lfirst_oid(cell));
-	}
-	return result;
-}
 
 /*
  * bloom_unique_validate
@@ -535,268 +552,272 @@ bloom_unique_validate(PG_FUNCTION_ARGS)
 	BloomUniqueTriggers triggers;
 	BloomUnique *unique = GetUniqueArgs(fcinfo, AccessShareLock, &triggers);
 	BloomUniqueTag tag = unique->tag;
-	List	   *leaves;
-	ListCell   *cell;
+	uint64		nrepeats;
 
 	if (SPI_connect_ext(commits ? SPI_OPT_NONATOMIC : 0) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect_ext failed");
 
 	/* SPI's memory lasts until SPI_finish, whatever is committed */
-	leaves = LeavesOf(tag.root);
-	foreach(cell, leaves)
-	{
-		ClaimLeaf(&tag, lfirst_oid(cell));
-		if (commits)
-		{
-			SPI_commit();
-			SPI_start_transaction();
-		}
-	}
+	nrepeats = BloomUniqueValidate(&tag, commits);
+	if (nrepeats > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg_plural("%llu key of table \"%s\" is in more than one row",
+							   "%llu keys of table \"%s\" are in more than one row",
+							   (unsigned long) Min(nrepeats, PG_INT32_MAX),
+							   (unsigned long long) nrepeats, get_rel_name(tag.root)),
+				 errdetail("These rows were there before the unique key. All keys that are written from now on are checked against them."),
+				 errhint("Delete rows until each key is there once, and call it again.")));
+	PushActiveSnapshot(GetTransactionSnapshot());
 	CommentTriggers(BloomUniqueRecall(&tag), true);
+	PopActiveSnapshot();
 	SPI_finish();
 	PG_RETURN_VOID();
 }
 
 /* ----------------------------------------------------------------
- *							ALTER TABLE
+ *							CLAIMING
  * ----------------------------------------------------------------
  */
 
-/* The table that the command has altered, or invalid */
-static Oid
-AlteredTable(void)
+/* What a call of bloom_unique_claim or _all knows of its arguments */
+typedef struct ClaimSite
 {
-	Oid			result = InvalidOid;
+	Oid			relid;
+	text	   *columns;
+	BloomUniqueTag tag;
+	uint64		serial;			/* of the key, when types were compared */
+	Oid			type;			/* of a key that was right, or invalid */
+} ClaimSite;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute("SELECT objid FROM pg_catalog.pg_event_trigger_ddl_commands()"
-					" WHERE classid OPERATOR(pg_catalog.=) 1259 AND objsubid OPERATOR(pg_catalog.=) 0",
-					false, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not look for the altered table");
-	if (SPI_processed > 0)
-	{
-		bool		isnull;
-		Datum		value = SPI_getbinval(SPI_tuptable->vals[0],
-										  SPI_tuptable->tupdesc, 1, &isnull);
-
-		result = isnull ? InvalidOid : DatumGetObjectId(value);
-	}
-	SPI_finish();
-	return result;
-}
-
-/* The keys whose row triggers a table has */
-static List *
-KeysOf(Oid relid)
-{
-	Relation	rel = try_relation_open(relid, AccessShareLock);
-	List	   *result = NIL;
-
-	if (rel == NULL)
-		return NIL;
-	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
-	{
-		Trigger    *trigger = &rel->trigdesc->triggers[i];
-		TriggerData data = {.tg_relation = rel,.tg_trigger = trigger};
-		BloomUniqueTag *tag;
-
-		if (!TRIGGER_FOR_ROW(trigger->tgtype) || TRIGGER_FOR_BEFORE(trigger->tgtype) ||
-			!BloomUniqueIsOurs(trigger->tgfoid))
-			continue;
-		tag = palloc0(sizeof(BloomUniqueTag));
-		tag->seed = BloomUniqueSeedOf(trigger->tgnargs, trigger->tgargs);
-		tag->root = StoredSetTriggerTable(&data);
-		result = lappend(result, tag);
-	}
-	relation_close(rel, AccessShareLock);
-	return result;
-}
-
-/*
- * Check all rows of a key, from its table down.
- *
- * Indexes are not opened unless keys have equal hashes: pg_restore can be attaching
- * them in another session.
- */
+/* An error: a key does not have the types of the columns. */
 static void
-CheckAll(const BloomUniqueTag *tag)
+ReportKeyType(const BloomUnique *unique, Oid type)
 {
-	if (!BloomUniqueIsFilled(tag))
-		return;
-	(void) BloomUniqueRefill(BloomUniqueRecall(tag));
-	BloomUniqueForgetStatements(tag->root);
+	StringInfoData cure;
+
+	initStringInfo(&cure);
+	if (unique->ncolumns > 1)
+		appendStringInfoString(&cure, "ROW(");
+	for (int i = 0; i < unique->ncolumns; i++)
+		appendStringInfo(&cure, "%s%s::%s", i == 0 ? "" : ", ",
+						 quote_identifier(NameStr(unique->columns[i].name)),
+						 format_type_be(unique->columns[i].type));
+	if (unique->ncolumns > 1)
+		appendStringInfoChar(&cure, ')');
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("key of type %s is not of the type of the unique key (%s)",
+					format_type_be(type), BloomUniqueColumns(unique)),
+			 errhint("Write it with a cast: %s", cure.data)));
 }
 
-/* Claim the rows of a table and of those below it. */
-static void
-ClaimTree(Oid relid)
+/* Have two columns the same type, but for domains? */
+static inline bool
+IsSameType(Oid a, Oid b)
 {
-	ListCell   *leaf;
-	ListCell   *key;
+	return a == b || getBaseType(a) == getBaseType(b);
+}
 
-	foreach(leaf, LeavesOf(relid))
+/* An error, unless who asks may write rows with such keys, and see which there are. */
+static void
+CheckMayClaim(const BloomUnique *unique)
+{
+	Oid			root = unique->tag.root;
+	bool		may_insert = pg_class_aclcheck(root, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
+
+	for (int i = 0; i < unique->ncolumns && !may_insert; i++)
 	{
-		foreach(key, KeysOf(lfirst_oid(leaf)))
+		if (pg_attribute_aclcheck(root, unique->columns[i].number, GetUserId(),
+								  ACL_INSERT) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(root));
+	}
+	if (check_enable_rls(root, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row-level security of table \"%s\" applies to role \"%s\"",
+						get_rel_name(root), GetUserNameFromId(GetUserId(), false)),
+				 errdetail("A claim would tell which keys there are in rows that a policy hides."),
+				 errhint("Claim in a function with SECURITY DEFINER, of a role that may see all rows.")));
+}
+
+/* An error, if who asks may write no column of a table. */
+static void
+CheckMayInsert(Oid relid)
+{
+	if (get_rel_name(relid) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_INSERT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_INSERT,
+								  ACLMASK_ANY) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
+}
+
+/* The key of which values are to be claimed, and which the session knows. */
+static BloomUnique *
+GetClaimedKey(FunctionCallInfo fcinfo, ClaimSite **known)
+{
+	ClaimSite  *site = fcinfo->flinfo->fn_extra;
+	Oid			relid;
+	text	   *columns;
+	BloomUnique *unique;
+
+	BloomUniqueFunction = bloom_unique;
+	BloomCheckNotNull(PG_ARGISNULL(0), "relation");
+	BloomCheckNotNull(PG_ARGISNULL(1), "columns");
+	relid = PG_GETARG_OID(0);
+	columns = PG_GETARG_TEXT_PP(1);
+
+	/* before the set is locked, as by those that write rows */
+	CheckMayInsert(relid);
+	LockRelationOid(relid, RowExclusiveLock);
+	if (site == NULL)
+		site = fcinfo->flinfo->fn_extra =
+			MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(ClaimSite));
+	*known = site;
+	if (site->relid == relid &&
+		VARSIZE_ANY_EXHDR(site->columns) == VARSIZE_ANY_EXHDR(columns) &&
+		memcmp(VARDATA_ANY(site->columns), VARDATA_ANY(columns),
+			   VARSIZE_ANY_EXHDR(columns)) == 0)
+	{
+		unique = BloomUniqueRecall(&site->tag);
+		if (unique->serial == site->serial)
 		{
-			if (BloomUniqueIsFilled(lfirst(key)))
-				ClaimLeaf(lfirst(key), lfirst_oid(leaf));
+			CheckMayClaim(unique);
+			return unique;
 		}
 	}
+	site->relid = InvalidOid;
+	site->tag = FindKey(fcinfo, relid);
+	unique = BloomUniqueRecall(&site->tag);
+	CheckMayClaim(unique);
+	if (site->columns != NULL)
+		pfree(site->columns);
+	site->columns = (text *) MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+												VARSIZE_ANY(columns));
+	memcpy(site->columns, columns, VARSIZE_ANY(columns));
+	site->serial = unique->serial;
+	site->type = InvalidOid;
+	site->relid = relid;
+	return unique;
 }
 
-/* A partition was attached: its rows count from now on. */
-static void
-CheckAttached(Oid relid, const AlterTableCmd *command)
+/* Read the columns of a key.  False: one is null. */
+static bool
+ReadRow(const BloomUnique *unique, Datum value, Datum *key)
 {
-	const PartitionCmd *attach = (const PartitionCmd *) command->def;
-	Oid			attached = RangeVarGetRelid(attach->name, NoLock, true);
+	HeapTupleHeader header = DatumGetHeapTupleHeader(value);
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
+											  HeapTupleHeaderGetTypMod(header));
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
+	bool		result = true;
+	int			column = 0;
 
-	/* if the name now means another table, all are checked */
-	if (!list_member_oid(find_all_inheritors(relid, NoLock, NULL), attached))
-		attached = relid;
-	ClaimTree(attached);
-}
-
-/* A trigger may have been enabled: check what has been written without it. */
-static void
-CheckEnabled(Oid relid, const AlterTableCmd *command)
-{
-	ListCell   *cell;
-	bool		is_below = false;
-
-	(void) command;
-	foreach(cell, KeysOf(relid))
+	for (int i = 0; i < desc->natts; i++)
 	{
-		const BloomUniqueTag *tag = lfirst(cell);
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		bool		isnull;
 
-		if (tag->root == relid)
-			CheckAll(tag);
-		else
-			is_below = true;
+		if (attribute->attisdropped)
+			continue;
+		if (column == unique->ncolumns ||
+			!IsSameType(attribute->atttypid, unique->columns[column].type))
+			ReportKeyType(unique, HeapTupleHeaderGetTypeId(header));
+		key[column++] = heap_getattr(&tuple, i + 1, desc, &isnull);
+		result &= !isnull;
 	}
-	if (is_below)
-		ClaimTree(relid);
+	if (column < unique->ncolumns)
+		ReportKeyType(unique, HeapTupleHeaderGetTypeId(header));
+	ReleaseTupleDesc(desc);
+	return result;
 }
 
-static void
-WarnDisabled(Oid relid, const AlterTableCmd *command)
+/* Read a key of an argument.  False: it is null, or a column is. */
+static bool
+ReadKey(ClaimSite *site, const BloomUnique *unique, Oid type, Datum value,
+		bool isnull, Datum *key)
 {
-	Relation	rel = relation_open(relid, AccessShareLock);
-
-	(void) command;
-	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &rel->trigdesc->triggers[i];
-
-		if (trigger->tgenabled == TRIGGER_DISABLED &&
-			TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_AFTER(trigger->tgtype) &&
-			BloomUniqueIsOurs(trigger->tgfoid))
-			ereport(WARNING,
-					(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
-							RelationGetRelationName(rel), trigger->tgname),
-					 errhint("ALTER TABLE ... ENABLE TRIGGER checks all rows.")));
-	}
-	relation_close(rel, AccessShareLock);
-}
-
-/* The sets of a table have its owner, by whose rights they are written. */
-static void
-ChangeOwner(Oid relid, const AlterTableCmd *command)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner;
-	ListCell   *cell;
-
-	(void) command;
-	if (!HeapTupleIsValid(tuple))
-		return;
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	foreach(cell, KeysOf(relid))
-	{
-		const BloomUniqueTag *tag = lfirst(cell);
-		BloomUniqueTriggers triggers;
-
-		BloomUniqueFindTriggers(tag, &triggers);
-		if (tag->root == relid && OidIsValid(triggers.set))
-			Run(psprintf("ALTER TABLE %s OWNER TO %s", NameOf(triggers.set),
-						 quote_identifier(GetUserNameFromId(owner, false))));
-	}
-}
-
-/* A column may have other values: check the keys that have it. */
-static void
-CheckExpression(Oid relid, const AlterTableCmd *command)
-{
-	ListCell   *cell;
-
-	(void) command;
-	foreach(cell, KeysOf(relid))
-		CheckAll(lfirst(cell));
-}
-
-/* What a part of ALTER TABLE means for unique keys: who follows it, or NULL */
-typedef void (*Follower) (Oid relid, const AlterTableCmd *command);
-
-static Follower
-FollowerOf(const AlterTableCmd *command)
-{
-	switch (command->subtype)
-	{
-		case AT_AttachPartition:
-			return CheckAttached;
-		case AT_EnableTrig:
-		case AT_EnableAlwaysTrig:
-		case AT_EnableReplicaTrig:
-		case AT_EnableTrigAll:
-		case AT_EnableTrigUser:
-			return CheckEnabled;
-		case AT_DisableTrig:
-		case AT_DisableTrigAll:
-		case AT_DisableTrigUser:
-			return WarnDisabled;
-		case AT_ChangeOwner:
-			return ChangeOwner;
-		default:
-			return BloomSetsExpression(command) ? CheckExpression : NULL;
-	}
+	if (unique->ncolumns > 1 && (type == RECORDOID || type_is_rowtype(type)))
+		return !isnull && ReadRow(unique, value, key);
+	if (unique->ncolumns > 1 ||
+		(site->type != type && !IsSameType(type, unique->columns[0].type)))
+		ReportKeyType(unique, type);
+	site->type = type;
+	key[0] = value;
+	return !isnull;
 }
 
 /*
- * _bloom_unique_alter_table
- *		Check rows that come to a table with unique keys by ALTER TABLE.
- *		(event trigger)
+ * bloom_unique_claim
+ *		Has no row this key?  Then nobody else can write it before the transaction
+ *		ends.
  */
-PG_FUNCTION_INFO_V1(_bloom_unique_alter_table);
+PG_FUNCTION_INFO_V1(bloom_unique_claim);
 Datum
-_bloom_unique_alter_table(PG_FUNCTION_ARGS)
+bloom_unique_claim(PG_FUNCTION_ARGS)
 {
-	EventTriggerData *event = (EventTriggerData *) fcinfo->context;
-	Oid			relid = InvalidOid;
-	ListCell   *cell;
+	ClaimSite  *site;
+	BloomUnique *unique = GetClaimedKey(fcinfo, &site);
+	Datum		key[INDEX_MAX_KEYS];
+	bool		is_free;
 
-	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("_bloom_unique_alter_table must be called by an event trigger")));
-	/* pg_upgrade brings rows and sets as files, whose numbers must stay */
-	if (IsBinaryUpgrade ||
-		event->parsetree == NULL || !IsA(event->parsetree, AlterTableStmt))
+	/* a key with a null is distinct from all others */
+	if (!ReadKey(site, unique, get_fn_expr_argtype(fcinfo->flinfo, 2),
+				 PG_GETARG_DATUM(2), PG_ARGISNULL(2), key))
+		PG_RETURN_BOOL(true);
+	BloomUniqueClaimFree(unique, key, 1, &is_free);
+	PG_RETURN_BOOL(is_free);
+}
+
+/*
+ * bloom_unique_claim_all
+ *		Those of the keys that no row has, each once.  Then nobody else can write
+ *		them before the transaction ends.
+ */
+PG_FUNCTION_INFO_V1(bloom_unique_claim_all);
+Datum
+bloom_unique_claim_all(PG_FUNCTION_ARGS)
+{
+	ClaimSite  *site;
+	BloomUnique *unique = GetClaimedKey(fcinfo, &site);
+	int			ncolumns = unique->ncolumns;
+	ArrayType  *array;
+	Oid			type;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *values;
+	bool	   *nulls;
+	int			nvalues;
+	Datum	   *keys;
+	bool	   *is_free;
+	int			nkeys = 0;
+	int			nfree = 0;
+
+	if (PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	BloomUniqueFunction = bloom_unique;
-	foreach(cell, ((AlterTableStmt *) event->parsetree)->cmds)
+	array = PG_GETARG_ARRAYTYPE_P(2);
+	type = ARR_ELEMTYPE(array);
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	deconstruct_array(array, type, typlen, typbyval, typalign, &values, &nulls,
+					  &nvalues);
+	keys = palloc_extended((Size) (nvalues + 1) * ncolumns * sizeof(Datum),
+						   MCXT_ALLOC_HUGE);
+	is_free = palloc(nvalues + 1);
+	for (int i = 0; i < nvalues; i++)
 	{
-		const AlterTableCmd *command = lfirst(cell);
-
-		Follower	follow = FollowerOf(command);
-
-		if (follow == NULL)
-			continue;
-		if (!OidIsValid(relid))
-			relid = AlteredTable();
-		if (OidIsValid(relid))
-			follow(relid, command);
+		BloomCheckInterrupts(i);
+		if (ReadKey(site, unique, type, values[i], nulls[i], &keys[nkeys * ncolumns]))
+			values[nkeys++] = values[i];
 	}
-	PG_RETURN_NULL();
+	BloomUniqueClaimFree(unique, keys, nkeys, is_free);
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (is_free[i])
+			values[nfree++] = values[i];
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_array(values, nfree, type, typlen, typbyval,
+										  typalign));
 }

@@ -23,7 +23,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/partition.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
@@ -32,12 +31,11 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "set/compat.h"
 #include "unique/unique.h"
-
-/* Keys that rows were let pass with, at most */
-#define MAX_PASSED	1000000
+#include "pause.h"
 
 /* A statement that is open */
 typedef struct Statement
@@ -46,7 +44,6 @@ typedef struct Statement
 	uint64		number;
 	SubTransactionId subid;
 	BloomUniqueTag tag;
-	bool		may_update;		/* rows, which can move */
 	bool		has_ended;		/* without its trigger AFTER */
 	MemoryContext context;		/* of all this */
 	MemoryContext batch;		/* of the keys */
@@ -63,35 +60,13 @@ typedef struct StatementEnd
 	uint64		number;
 } StatementEnd;
 
-/*
- * A key with which the trigger BEFORE ROW has let a row pass.  It was claimed, and
- * in no row.  So the first row that is written with it needs no check.  If two
- * rows were let pass with it, neither had been written when the other was checked.
- */
-typedef struct Passed
-{
-	uint64		hash;			/* these two are the hash key */
-	int64		seed;
-	bool		is_doubtful;	/* let pass twice */
-} Passed;
-
 static Statement *statements = NULL;
 static uint64 nstatements = 0;
-static HTAB *passed_keys = NULL;
 
 /* ----------------------------------------------------------------
  *							STATEMENTS
  * ----------------------------------------------------------------
  */
-
-/* Forget the keys that were let pass: then all are checked. */
-static void
-ForgetPassed(void)
-{
-	if (passed_keys != NULL)
-		hash_destroy(passed_keys);
-	passed_keys = NULL;
-}
 
 static void
 DropStatement(Statement *statement)
@@ -102,8 +77,6 @@ DropStatement(Statement *statement)
 		link = &(*link)->outer;
 	*link = statement->outer;
 	MemoryContextDelete(statement->context);
-	if (statements == NULL)
-		ForgetPassed();
 }
 
 /* Claim and check what was collected. */
@@ -123,7 +96,9 @@ FlushStatement(Statement *statement)
 	statement->maxkeys = 0;
 	statement->size = 0;
 	oldcontext = MemoryContextSwitchTo(batch);
-	BloomUniqueClaim(BloomUniqueRecall(&statement->tag), keys, nkeys);
+	/* if the table has been dropped since, so have its rows */
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(statement->tag.root)))
+		BloomUniqueClaim(BloomUniqueRecall(&statement->tag), keys, nkeys);
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(batch);
 }
@@ -134,12 +109,9 @@ AtSubXact(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
 		  void *arg)
 {
 	(void) arg;
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-	{
-		while (statements != NULL && statements->subid == mine)
-			DropStatement(statements);
-		ForgetPassed();
-	}
+	while (event == SUBXACT_EVENT_ABORT_SUB && statements != NULL &&
+		   statements->subid == mine)
+		DropStatement(statements);
 	if (event != SUBXACT_EVENT_COMMIT_SUB)
 		return;
 	for (Statement *s = statements; s != NULL && s->subid == mine; s = s->outer)
@@ -162,12 +134,14 @@ AtXact(XactEvent event, void *arg)
 				DropStatement(statements);
 			}
 			break;
-		case XACT_EVENT_ABORT:
 		case XACT_EVENT_COMMIT:
+			/* others see what was written, and have no message of it */
+			BLOOM_PAUSE("unique-commit");
+			/* FALLTHROUGH */
+		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PREPARE:
 			/* their memory goes with the transaction */
 			statements = NULL;
-			passed_keys = NULL;
 			break;
 		default:
 			break;
@@ -189,7 +163,7 @@ NoteEnd(void *arg)
 
 /* Open a statement of the query whose memory this is. */
 static void
-OpenStatement(const BloomUnique *unique, MemoryContext query, bool may_update)
+OpenStatement(const BloomUnique *unique, MemoryContext query)
 {
 	static bool is_registered = false;
 	MemoryContext context;
@@ -217,7 +191,6 @@ OpenStatement(const BloomUnique *unique, MemoryContext query, bool may_update)
 	statement->number = ++nstatements;
 	statement->subid = GetCurrentSubTransactionId();
 	statement->tag = unique->tag;
-	statement->may_update = may_update;
 	statements = statement;
 
 	end = MemoryContextAllocZero(query, sizeof(StatementEnd));
@@ -286,85 +259,20 @@ Collect(Statement *statement, const BloomUnique *unique, Datum *key)
 
 /*
  * BloomUniqueForgetStatements
- *		All rows of a table have been checked: nothing that was collected of it
- *		has to be.
+ *		All rows of a table have been checked, or need not be: nothing that was
+ *		collected for this key has to be.
  */
 void
-BloomUniqueForgetStatements(Oid root)
+BloomUniqueForgetStatements(const BloomUniqueTag *tag)
 {
 	Statement  *next;
 
 	for (Statement *s = statements; s != NULL; s = next)
 	{
 		next = s->outer;
-		if (s->tag.root == root)
+		if (s->tag.root == tag->root && s->tag.seed == tag->seed)
 			DropStatement(s);
 	}
-}
-
-/* ----------------------------------------------------------------
- *							DROPPING ROWS
- * ----------------------------------------------------------------
- */
-
-/*
- * Is a row that comes to a partition one that moves, for all that is known?  To drop
- * it would be to lose the row that it was.
- *
- * Of INSERT ... ON CONFLICT DO UPDATE and MERGE, which can do both, and of what is
- * written directly to a partition that has partitions, it is not known.
- */
-static bool
-MayMove(const BloomUnique *unique, Relation rel)
-{
-	const Statement *statement = FindStatement(unique);
-
-	if (statement != NULL && !statement->has_ended)
-		return statement->may_update;
-	return rel->rd_rel->relispartition &&
-		get_partition_parent(RelationGetRelid(rel), true) != unique->tag.root;
-}
-
-/* Note that a row was let pass. */
-static void
-NotePassed(const BloomUnique *unique, uint64 hash)
-{
-	Passed		key = {.hash = hash,.seed = unique->tag.seed};
-	Passed	   *passed;
-	bool		found;
-
-	if (passed_keys == NULL)
-	{
-		HASHCTL		info = {0};
-
-		info.keysize = offsetof(Passed, is_doubtful);
-		info.entrysize = sizeof(Passed);
-		info.hcxt = TopTransactionContext;
-		passed_keys = hash_create("keys of rows", 64, &info,
-								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	if (hash_get_num_entries(passed_keys) >= MAX_PASSED &&
-		hash_search(passed_keys, &key, HASH_FIND, NULL) == NULL)
-		return;
-	passed = hash_search(passed_keys, &key, HASH_ENTER, &found);
-	passed->is_doubtful = found;
-}
-
-/* Is a row the first that was written with a key that was let pass once? */
-static bool
-IsPassed(BloomUnique *unique, const Datum *key)
-{
-	Passed		hashed = {.seed = unique->tag.seed};
-	Passed	   *passed;
-
-	if (passed_keys == NULL)
-		return false;
-	hashed.hash = BloomUniqueHash(unique, key);
-	passed = hash_search(passed_keys, &hashed, HASH_FIND, NULL);
-	if (passed == NULL || passed->is_doubtful)
-		return false;
-	(void) hash_search(passed_keys, &hashed, HASH_REMOVE, NULL);
-	return true;
 }
 
 /* ----------------------------------------------------------------
@@ -396,7 +304,7 @@ CheckRow(BloomUnique *unique, Datum *key)
 {
 	Statement  *statement;
 
-	if (IsPassed(unique, key))
+	if (BloomUniqueTakeEntry(unique, key))
 		return;
 	statement = FindStatement(unique);
 	if (statement != NULL && !statement->has_ended)
@@ -421,10 +329,11 @@ bloom_unique(PG_FUNCTION_ARGS)
 	BloomUnique *unique;
 	const AttrNumber *columns;
 	Datum		key[INDEX_MAX_KEYS];
-	uint64		hash;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) || TRIGGER_FIRED_INSTEAD(trigger->tg_event) ||
-		TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+		TRIGGER_FIRED_BY_DELETE(trigger->tg_event) ||
+		(TRIGGER_FIRED_FOR_ROW(trigger->tg_event) &&
+		 TRIGGER_FIRED_BEFORE(trigger->tg_event)))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_unique must be called by a trigger that bloom_unique_create made")));
@@ -436,8 +345,7 @@ bloom_unique(PG_FUNCTION_ARGS)
 		if (TRIGGER_FIRED_BY_TRUNCATE(event))
 			(void) BloomUniqueRefill(unique);
 		else if (TRIGGER_FIRED_BEFORE(event))
-			OpenStatement(unique, fcinfo->flinfo->fn_mcxt,
-						  TRIGGER_FIRED_BY_UPDATE(event));
+			OpenStatement(unique, fcinfo->flinfo->fn_mcxt);
 		else
 			CloseStatement(unique);
 		return PointerGetDatum(NULL);
@@ -450,16 +358,7 @@ bloom_unique(PG_FUNCTION_ARGS)
 			CheckRow(unique, key);
 		return PointerGetDatum(trigger->tg_newtuple);
 	}
-	if (!BloomUniqueGetKey(unique, columns, trigger->tg_trigslot, key))
-		return PointerGetDatum(trigger->tg_trigtuple);
-	if (TRIGGER_FIRED_AFTER(event))
+	if (BloomUniqueGetKey(unique, columns, trigger->tg_trigslot, key))
 		CheckRow(unique, key);
-	else if (MayMove(unique, trigger->tg_relation))
-		 /* it is checked when it has been written */ ;
-	else if (BloomUniqueMayInsert(unique, RelationGetRelid(trigger->tg_relation),
-								  key, &hash))
-		NotePassed(unique, hash);
-	else
-		return PointerGetDatum(NULL);
 	return PointerGetDatum(trigger->tg_trigtuple);
 }

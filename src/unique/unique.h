@@ -12,9 +12,12 @@
 #ifndef BLOOM_UNIQUE_H
 #define BLOOM_UNIQUE_H
 
+#include "access/tableam.h"
 #include "access/tupdesc.h"
 #include "commands/trigger.h"
+#include "utils/hsearch.h"
 #include "utils/relcache.h"
+#include "utils/snapshot.h"
 
 #include "key/hash.h"
 
@@ -48,12 +51,11 @@ typedef struct BloomUniqueColumn
 	bool		typbyval;
 } BloomUniqueColumn;
 
-/* A table with rows, and its index by which keys are looked up */
+/* A partition's index by which keys are looked up */
 typedef struct BloomUniqueLeaf
 {
-	Oid			relid;
-	bool		is_valid;		/* nothing has changed since we looked */
-	Oid			filenode;
+	Oid			relid;			/* hash key */
+	bool		is_valid;		/* no message has come since we looked */
 	Oid			index;
 	bool		is_in_order;	/* an index tuple has the key's columns, as
 								 * they are, in ascending order */
@@ -70,7 +72,9 @@ typedef struct BloomUniqueLeaf
 typedef struct BloomUnique
 {
 	BloomUniqueTag tag;
+	uint64		serial;			/* another for each */
 	bool		is_valid;
+	bool		is_marked;		/* the set has the key of every row */
 	MemoryContext context;		/* of all this */
 	Oid			set;
 	NameData	name;			/* of that */
@@ -79,13 +83,7 @@ typedef struct BloomUnique
 	BloomUniqueColumn *columns;
 	BloomHasher hasher;
 	TupleDesc	row;			/* of several columns, or NULL */
-
-	/* the partitions, newest first */
-	bool		knows_leaves;
-	int			nleaves;
-	BloomUniqueLeaf *leaves;
-	int			nparents;		/* partitioned tables */
-	Oid		   *parents;		/* in descending order, too */
+	HTAB	   *leaves;			/* BloomUniqueLeaf, or NULL */
 } BloomUnique;
 
 /* The triggers of a unique key, on the table for which it was made */
@@ -94,21 +92,39 @@ typedef enum BloomUniqueTrigger
 	BLOOM_UNIQUE_KEYS,			/* idle: has the names */
 	BLOOM_UNIQUE_OPEN,
 	BLOOM_UNIQUE_ROW,
-	BLOOM_UNIQUE_CLOSE,
-	BLOOM_UNIQUE_NOTHING		/* drops rows */
+	BLOOM_UNIQUE_CLOSE
 } BloomUniqueTrigger;
 
-#define BLOOM_UNIQUE_TRIGGERS	(BLOOM_UNIQUE_NOTHING + 1)
+#define BLOOM_UNIQUE_TRIGGERS	(BLOOM_UNIQUE_CLOSE + 1)
 
 /* What the catalog says of them */
 typedef struct BloomUniqueTriggers
 {
 	Oid			oids[BLOOM_UNIQUE_TRIGGERS];	/* or invalid */
 	NameData	names[BLOOM_UNIQUE_TRIGGERS];
+	bool		is_ambiguous;	/* there are two of a kind */
 	Oid			set;			/* or invalid */
 	int			ncolumns;
 	AttrNumber	columns[INDEX_MAX_KEYS];
 } BloomUniqueTriggers;
+
+/* How a set answers its table: see "Trust" in the README */
+typedef enum BloomUniqueAnswer
+{
+	BLOOM_UNIQUE_OTHER,			/* it is the set of another table, or none */
+	BLOOM_UNIQUE_LOST,			/* it names no table */
+	BLOOM_UNIQUE_NAMED			/* it names this table */
+} BloomUniqueAnswer;
+
+/* A scan of the rows of a partition */
+typedef struct BloomUniqueRows
+{
+	Relation	rel;
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+	Snapshot	snapshot;
+	AttrNumber	columns[INDEX_MAX_KEYS];
+} BloomUniqueRows;
 
 /* bloom_unique, which is above the files that need it: who is called by SQL sets it */
 extern PGFunction BloomUniqueFunction;
@@ -122,31 +138,52 @@ extern void BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 									BloomUniqueTriggers *triggers);
 extern void BloomUniqueCheckTriggers(Oid root,
 									 const BloomUniqueTriggers *triggers);
-extern void BloomUniqueCheckLogged(const BloomUnique *unique);
+extern BloomUniqueAnswer BloomUniqueAskSet(Oid set, Oid root);
 extern int64 BloomUniqueSeedOf(int16 nargs, char **args);
 extern void BloomUniqueCheckTable(Oid root);
-extern bool BloomUniqueIsFilled(const BloomUniqueTag *tag);
 extern void BloomUniqueDescribe(BloomUnique *unique);
 extern char *BloomUniqueColumns(const BloomUnique *unique);
+extern void BloomUniqueReportSet(const BloomUnique *unique, const char *wrong,
+								 const char *cure);
 extern BloomUnique *BloomUniqueRecall(const BloomUniqueTag *tag);
 extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
 										 const AttrNumber **columns);
-extern void BloomUniqueFindLeaves(BloomUnique *unique);
+
+/* unique/leaves.c */
+extern List *BloomUniqueLeaves(Oid root, List **parents);
+extern List *BloomUniqueAttached(Oid parent);
+extern bool BloomUniqueIsBelow(Oid leaf, Oid root);
+extern BloomUniqueLeaf *BloomUniqueLookAt(BloomUnique *unique, Relation rel);
+extern void BloomUniqueCheckLeaves(BloomUnique *unique);
 
 /* unique/look.c */
-extern void BloomUniqueCount(BloomUnique *unique, Oid first, Datum *keys,
-							 int nkeys, int most, int *counts);
-extern bool BloomUniqueIsOld(BloomUnique *unique, const Datum *key);
+extern void BloomUniqueCount(BloomUnique *unique, Datum *keys, int nkeys,
+							 int most, int *counts);
+extern void BloomUniqueCountBy(BloomUnique *unique, Snapshot snapshot,
+							   Datum *keys, int nkeys, int most, int *counts,
+							   Oid *places);
 
 /* unique/claim.c */
 extern uint64 BloomUniqueHash(BloomUnique *unique, const Datum *key);
+extern char *BloomUniqueShowKey(const BloomUnique *unique, const Datum *key);
 extern void BloomUniqueReport(const BloomUnique *unique, const Datum *key,
 							  bool is_there);
+extern void BloomUniqueAdd(BloomUnique *unique, const uint64 *hashes,
+						   int nkeys, uint8 *answers);
+extern Oid	BloomUniqueFilenode(const BloomUnique *unique);
+extern void BloomUniqueMark(BloomUnique *unique);
 extern void BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys);
-extern bool BloomUniqueMayInsert(BloomUnique *unique, Oid partition,
-								 Datum *key, uint64 *hash);
+extern void BloomUniqueClaimFree(BloomUnique *unique, Datum *keys, int nkeys,
+								 bool *is_free);
+extern bool BloomUniqueTakeEntry(BloomUnique *unique, const Datum *key);
+extern void BloomUniqueForgetEntries(void);
 
 /* unique/rows.c */
+extern void BloomUniqueBeginRows(BloomUniqueRows *rows,
+								 const BloomUnique *unique, Relation rel);
+extern bool BloomUniqueNextKey(BloomUniqueRows *rows,
+							   const BloomUnique *unique, Datum *key);
+extern void BloomUniqueEndRows(BloomUniqueRows *rows);
 extern bool BloomUniqueGetKey(const BloomUnique *unique,
 							  const AttrNumber *columns, TupleTableSlot *slot,
 							  Datum *key);
@@ -155,8 +192,15 @@ extern uint64 BloomUniqueFill(BloomUnique *unique);
 extern uint64 BloomUniqueRefill(BloomUnique *unique);
 extern void BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel);
 
+/* unique/validate.c */
+extern uint64 BloomUniqueValidate(const BloomUniqueTag *tag, bool commits);
+
 /* unique/trigger.c */
 extern PGDLLEXPORT Datum bloom_unique(PG_FUNCTION_ARGS);
-extern void BloomUniqueForgetStatements(Oid root);
+extern void BloomUniqueForgetStatements(const BloomUniqueTag *tag);
+
+/* unique/sql.c */
+extern void BloomUniqueRun(const char *command);
+extern const char *BloomUniqueNameOf(Oid relid);
 
 #endif							/* BLOOM_UNIQUE_H */

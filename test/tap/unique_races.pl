@@ -14,8 +14,8 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @mutants = qw(unique_claim unique_wait unique_look unique_list_check unique_rewrite_check unique_subxacts);
-my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\n",
+my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts);
+my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
 	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
 
@@ -25,7 +25,7 @@ make_gate($_) foreach 'postgres', @mutants;
 # Begin a schedule in a database: the tables, in a schema of their own.
 sub make
 {
-	my ($database, $form) = @_;
+	my ($database) = @_;
 
 	++$schemas;
 	$node->safe_psql($database, qq{
@@ -37,10 +37,19 @@ sub make
 		CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1);
 		CREATE TABLE t2 PARTITION OF t FOR VALUES IN (2);
 		CREATE INDEX ON t (id);
-		SELECT bloom_unique_create('t', 'id', on_conflict => '$form');
+		SELECT bloom_unique_create('t', 'id');
 		INSERT INTO t VALUES (1, 1), (2, 2), (5, 1);
 		DELETE FROM t WHERE id = 5});
 	return;
+}
+
+# The statement that inserts a key, or leaves it out if it is there.
+sub insert
+{
+	my ($form, $key, $p, $into) = @_;
+
+	$into //= 't';
+	return $form eq 'error' ? "INSERT INTO $into VALUES ($key, $p)" : "INSERT INTO $into SELECT $key, $p WHERE bloom_unique_claim('t', 'id', ${key}::bigint)";
 }
 
 sub rows
@@ -48,6 +57,9 @@ sub rows
 	my ($database) = @_;
 	return $node->safe_psql($database, q{SELECT string_agg(id || ':' || p, ' ' ORDER BY id, p) FROM t});
 }
+
+# A session that has written to a partition no longer locks its parent for that.
+my $warm = 'INSERT INTO t2 VALUES (98, 2); DELETE FROM t2 WHERE id = 98';
 
 # What statements say, in short: the errors.
 sub said
@@ -98,28 +110,28 @@ foreach my $key (5, 7)
 		check("a key $which waits for the other, who commits: $into", $key == 5 ? 'unique_claim unique_wait' : '', "duplicate key | 1:1 2:2 $key:1",
 			sub {
 				my ($database) = @_;
-				make($database, 'error');
+				make($database);
 				return beside($database, "INSERT INTO t VALUES ($key, 1)", "INSERT INTO $into VALUES ($key, 2)", 'COMMIT');
 			});
 		check("a key $which waits for the other, who rolls back: $into", '', " | 1:1 2:2 $key:2",
 			sub {
 				my ($database) = @_;
-				make($database, 'error');
+				make($database);
 				return beside($database, "INSERT INTO t VALUES ($key, 1)", "INSERT INTO $into VALUES ($key, 2)", 'ROLLBACK');
 			});
 	}
 	# that it is looked for once more after it was claimed
-	check("a key $which waits for the other, and is dropped", $key == 5 ? 'unique_claim unique_wait unique_look' : '', " | 1:1 2:2 $key:1",
+	check("a key $which is claimed, and waits for the other", $key == 5 ? 'unique_claim unique_wait unique_look' : '', " | 1:1 2:2 $key:1",
 		sub {
 			my ($database) = @_;
-			make($database, 'nothing');
-			return beside($database, "INSERT INTO t VALUES ($key, 1)", "INSERT INTO t VALUES ($key, 2)", 'COMMIT');
+			make($database);
+			return beside($database, "INSERT INTO t VALUES ($key, 1)", insert('claim', $key, 2), 'COMMIT');
 		});
 }
 check('two that take over a key', '', 'duplicate key | 2:2 5:1',
 	sub {
 		my ($database) = @_;
-		make($database, 'error');
+		make($database);
 		return beside($database, 'UPDATE t SET id = 5 WHERE id = 1', 'UPDATE t SET id = 5 WHERE id = 2', 'COMMIT');
 	});
 
@@ -127,57 +139,61 @@ check('two that take over a key', '', 'duplicate key | 2:2 5:1',
 # What is claimed is looked for
 #
 
-check('a repeat is dropped', '', ' | 1:1 2:2',
-	sub {
-		my ($database) = @_;
-		make($database, 'nothing');
-		return said(($node->psql($database, "SET application_name = ''; INSERT INTO t VALUES (1, 2)"))[2]);
-	});
-foreach my $form ('error', 'nothing')
+foreach my $form ('error', 'claim')
 {
 	my $refused = $form eq 'error' ? 'duplicate key' : '';
 
-	# a repeat that is dropped need not be claimed
-	my @pauses = $form eq 'error' ? ('unique-claimed', 'unique-list', 'unique-snapshot', 'unique-leaf') : ('unique-list', 'unique-snapshot', 'unique-leaf');
-
-	# rows that move are looked for where they were, or where they are: without the trigger,
-	# since that would wait
-	my $move = 'SET session_replication_role = replica; UPDATE t SET p = 3 WHERE id = 1';
-	foreach my $pause (@pauses)
+	foreach my $pause ('unique-list', 'unique-leaf')
 	{
-		check("$form: a row moves to a new partition at pause $pause", $pause eq 'unique-list' && $form eq 'error' ? 'unique_list_check' : '', "$refused | 1:3 2:2",
+		check("$form: rows are rewritten at pause $pause", $form eq 'error' ? 'unique_one_snapshot' : '', "$refused | 1:1 2:2",
 			sub {
 				my ($database) = @_;
-				make($database, $form);
-				return said(paused($database, $pause, 'INSERT INTO t VALUES (1, 2)', "CREATE TABLE t3 (LIKE t); ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3); $move"));
-			});
-		check("$form: rows are rewritten at pause $pause", $pause eq 'unique-leaf' && $form eq 'error' ? 'unique_rewrite_check' : '', "$refused | 1:1 2:2",
-			sub {
-				my ($database) = @_;
-				make($database, $form);
-				return said(paused($database, $pause, 'INSERT INTO t VALUES (1, 2)', 'ALTER TABLE t1 SET UNLOGGED'));
+				make($database);
+				return said(paused($database, $pause, insert($form, 1, 2), 'ALTER TABLE t1 SET UNLOGGED'));
 			});
 		check("$form: rows are clustered and indexed anew at pause $pause", '', "$refused | 1:1 2:2",
 			sub {
 				my ($database) = @_;
-				make($database, $form);
-				return said(paused($database, $pause, 'INSERT INTO t VALUES (1, 2)', "CLUSTER t1 USING t1_id_idx;\nVACUUM FULL t1;\nREINDEX TABLE t1"));
+				make($database);
+				return said(paused($database, $pause, insert($form, 1, 2), "CLUSTER t1 USING t1_id_idx;\nVACUUM FULL t1;\nREINDEX TABLE t1"));
 			});
 		# a key whose row goes is not refused
 		check("$form: the partition is emptied at pause $pause", '', ' | 1:2 2:2',
 			sub {
 				my ($database) = @_;
-				make($database, $form);
-				return said(paused($database, $pause, 'INSERT INTO t VALUES (1, 2)', 'TRUNCATE t1'));
+				make($database);
+				return said(paused($database, $pause, insert($form, 1, 2), 'TRUNCATE t1'));
+			});
+		# who claims has locked the table
+		next if $form eq 'claim';
+		check("$form: the partition is dropped at pause $pause", '', ' | 1:2 2:2',
+			sub {
+				my ($database) = @_;
+				make($database);
+				return said(paused($database, $pause, "$warm; " . insert($form, 1, 2, 't2'), 'DROP TABLE t1'));
+			});
+		# a table that was detached is free, also for the key that is looked for
+		check("$form: the partition is detached, and gets the key, at pause $pause", 'unique_second_look', ' | 2:2 5:2',
+			sub {
+				my ($database) = @_;
+				make($database);
+				return said(paused($database, $pause, "$warm; " . insert($form, 5, 2, 't2'), 'ALTER TABLE t DETACH PARTITION t1; INSERT INTO t1 VALUES (5, 1)'));
+			});
+		check("$form: a subtree is detached, and gets the key, at pause $pause", 'unique_second_look', ' | 1:1 2:2 5:2',
+			sub {
+				my ($database) = @_;
+				make($database);
+				$node->safe_psql($database, 'CREATE TABLE t3 PARTITION OF t FOR VALUES IN (3) PARTITION BY LIST (id); CREATE TABLE t35 PARTITION OF t3 FOR VALUES IN (5)');
+				return said(paused($database, $pause, "$warm; " . insert($form, 5, 2, 't2'), 'ALTER TABLE t DETACH PARTITION t3; INSERT INTO t35 VALUES (5, 3)'));
 			});
 	}
 	# whoever comes while a key is looked for waits
-	check("$form: another inserts the key at pause unique-claimed", '', "$refused | 1:1 2:2 5:2",
+	check("$form: another inserts the key at pause unique-claimed", '', ($form eq 'error' ? 'duplicate key' : 'duplicate key') . ' | 1:1 2:2 5:2',
 		sub {
 			my ($database) = @_;
 			my $second;
-			make($database, $form);
-			my $first = said(paused($database, 'unique-claimed', 'INSERT INTO t VALUES (5, 2)',
+			make($database);
+			my $first = said(paused($database, 'unique-claimed', insert($form, 5, 2),
 					sub {
 						($second) = start_sessions_in($database, "SET application_name = 'beside'; INSERT INTO t VALUES (5, 1)");
 						$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock'})
@@ -186,17 +202,86 @@ foreach my $form ('error', 'nothing')
 			return $first . said(end_sessions($second));
 		});
 }
+
+# DETACH CONCURRENTLY that was cancelled: the partition is going, and its keys are free
+check('a partition whose detaching was cancelled', '', 'canceling statement due to lock timeout | 1:2 2:2',
+	sub {
+		my ($database) = @_;
+		make($database);
+		$node->safe_psql($database, "BEGIN; SELECT FROM t; PREPARE TRANSACTION 'reader'");
+		my ($status, $out, $err) = $node->psql($database, "INSERT INTO t VALUES (9, 2); DELETE FROM t WHERE id = 9;\nSET lock_timeout = 100;\nALTER TABLE t DETACH PARTITION t1 CONCURRENTLY;\nINSERT INTO t2 VALUES (1, 2);", on_error_stop => 0);
+		$node->safe_psql($database, "ROLLBACK PREPARED 'reader'");
+		return said($err);
+	});
+
+#
+# A transaction that has committed is seen before its messages have come
+#
+
+my $bring = 'CREATE TABLE t3 (LIKE t); CREATE INDEX ON t3 (id); INSERT INTO t3 VALUES (7, 3); ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3)';
+my %unheard = (
+	'a partition is attached' => [ $bring, 7 ],
+	'a partition is made' => [ 'CREATE TABLE t3 PARTITION OF t FOR VALUES IN (3); INSERT INTO t VALUES (7, 3)', 7 ],
+	'a tree is attached' => [ 'CREATE TABLE t3 (LIKE t) PARTITION BY LIST (id); CREATE TABLE t37 PARTITION OF t3 FOR VALUES IN (7); CREATE INDEX ON t3 (id); INSERT INTO t3 VALUES (7, 3); ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3)', 7 ],
+	'a partition of a partition is attached' => [ 'CREATE TABLE t47 (LIKE t); CREATE INDEX ON t47 (id); INSERT INTO t47 VALUES (7, 4); ALTER TABLE t4 ATTACH PARTITION t47 FOR VALUES IN (7)', 7, '7:4' ]);
+
+foreach my $what (sort keys %unheard)
+{
+	my ($sql, $key, $there) = @{ $unheard{$what} };
+
+	foreach my $form ('error', 'claim')
+	{
+		foreach my $into ($form eq 'claim' ? ('t') : ('t', 't2'))
+		{
+			# CREATE TABLE has locked the table until its messages are sent
+			my $is_locked = $what eq 'a partition is made' && ($into eq 't' || $form eq 'claim');
+
+			check("$form into $into: $what, and no message has come", $is_locked ? '' : 'unique_messages', ($form eq 'error' ? 'duplicate key' : '') . ' | 1:1 2:2 ' . ($there // '7:3') . ' 99:1',
+				sub {
+					my ($database) = @_;
+					my $second;
+					make($database);
+					$node->safe_psql($database, 'CREATE TABLE t4 PARTITION OF t FOR VALUES IN (4) PARTITION BY LIST (id); CREATE TABLE t40 PARTITION OF t4 FOR VALUES IN (40)');
+					# it has looked up keys before, and so may remember what there was
+					($second) = start_sessions_in($database, "SET application_name = 'warm'; INSERT INTO t2 VALUES (5, 2); DELETE FROM t2 WHERE id = 5;\n"
+						  . "DO \$\$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 2026 AND NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP; END \$\$;\n"
+						  . "SET application_name = 'beside';\n" . insert($form, $key, 2, $into) . ";\nSET application_name = 'ended'");
+					$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'warm' AND query ~ 'WHILE'}) or die 'it does not begin';
+					my ($said) = said(paused($database, 'unique-commit', "BEGIN; INSERT INTO t VALUES (99, 1); $sql; COMMIT",
+							sub {
+								$node->poll_query_until($database, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'warm' OR application_name = 'beside' AND wait_event_type IS DISTINCT FROM 'Lock'})
+								  or die 'it neither ends nor waits';
+							}));
+					return $said . said(end_sessions($second));
+				});
+		}
+	}
+}
+check('a partition is detached, and no message has come', '', ' | 1:2 2:2',
+	sub {
+		my ($database) = @_;
+		my $second;
+		make($database);
+		my ($said) = said(paused($database, 'unique-commit', 'BEGIN; INSERT INTO t VALUES (99, 1); DELETE FROM t WHERE id = 99; ALTER TABLE t DETACH PARTITION t1; COMMIT',
+				sub {
+					($second) = start_sessions_in($database, "$warm; SET application_name = 'beside'; INSERT INTO t2 VALUES (1, 2); SET application_name = 'ended'");
+					$node->poll_query_until($database, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type IS DISTINCT FROM 'Lock'})
+					  or die 'it neither ends nor waits';
+				}));
+		return $said . said(end_sessions($second));
+	});
+
 check('the row is deleted before it is looked for', '', ' | 1:2 2:2',
 	sub {
 		my ($database) = @_;
-		make($database, 'error');
+		make($database);
 		return said(paused($database, 'unique-claimed', 'INSERT INTO t VALUES (1, 2)', 'DELETE FROM t WHERE id = 1'));
 	});
 check('a partition with the key is attached at pause unique-claimed of the insert', '', 'duplicate key | 1:1 2:2 5:2',
 	sub {
 		my ($database) = @_;
 		my $second;
-		make($database, 'error');
+		make($database);
 		my $first = said(paused($database, 'unique-claimed', 'INSERT INTO t VALUES (5, 2)',
 				sub {
 					($second) = start_sessions_in($database, "SET application_name = 'beside'; CREATE TABLE t3 (LIKE t); INSERT INTO t3 VALUES (5, 3); ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3)");
@@ -213,7 +298,7 @@ check('a partition with the key is attached at pause unique-claimed of the inser
 check('a block that is rolled back takes no claims of others with it', 'unique_subxacts', 'duplicate key duplicate key | 1:1 2:2 8:1 9:1',
 	sub {
 		my ($database) = @_;
-		make($database, 'error');
+		make($database);
 		my ($status, $out, $err) = $node->psql($database, q{
 			SET application_name = '';
 			CREATE FUNCTION in_vain() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,0 +1,54 @@
+/* bloomtype_unique--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION bloomtype_unique CASCADE" to load this file. \quit
+
+-- The owner of a table makes them.  Rows are checked with the privileges of the
+-- owner, whoever writes them.
+
+-- not STRICT; without name, it is made of those of the table and the columns
+CREATE FUNCTION bloom_unique_create(relation regclass, columns text,
+									name text DEFAULT NULL,
+									validate boolean DEFAULT true)
+	RETURNS regclass
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION bloom_unique_create(regclass, text, text, boolean) IS 'keep the keys of a partitioned table unique across its partitions, exactly: a repeat is error 23505; columns: as for CREATE INDEX; name of the set of keys, which is the result; validate => false: do not check the rows that are there, until bloom_unique_validate; needs a btree index that begins with the columns; keeps out writers until the transaction ends';
+
+CREATE PROCEDURE bloom_unique_validate(relation regclass, columns text)
+	AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON PROCEDURE bloom_unique_validate(regclass, text) IS 'add the keys of the rows that are there to the set, partition by partition, with a commit after some thousand keys where CALL may commit; others may write meanwhile; keys that are in more than one row are warnings, and error 23505 at the end';
+
+-- not STRICT, these: null is an error
+CREATE FUNCTION bloom_unique_rebuild(relation regclass, columns text) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION bloom_unique_rebuild(regclass, text) IS 'check all rows of a table with a unique key, fill the set of its keys anew, without those of rows that are gone, and return their number; keeps out writers until the transaction ends';
+
+CREATE FUNCTION bloom_unique_drop(relation regclass, columns text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION bloom_unique_drop(regclass, text) IS 'undo bloom_unique_create: drop the triggers and the set of keys';
+
+-- not STRICT; a null key claims nothing
+CREATE FUNCTION bloom_unique_claim(relation regclass, columns text, key anycompatible)
+	RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION bloom_unique_claim(regclass, text, anycompatible) IS 'true: no row has the key, and nobody else can write it before this transaction ends; false: a row has it; a key of several columns is a row; needs INSERT on the columns; null: true, and nothing is claimed';
+
+CREATE FUNCTION bloom_unique_claim_all(relation regclass, columns text, keys anycompatiblearray)
+	RETURNS anycompatiblearray
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION bloom_unique_claim_all(regclass, text, anycompatiblearray) IS 'those of the keys that no row has, each once and without nulls; nobody else can write them before this transaction ends';
+
+CREATE FUNCTION bloom_unique() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
+COMMENT ON FUNCTION bloom_unique() IS 'trigger that keeps the keys of a partitioned table unique: bloom_unique_create makes its triggers';
+
+CREATE FUNCTION _bloom_unique_alter_table() RETURNS event_trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION _bloom_unique_alter_table() IS 'event trigger after ALTER TABLE: checks rows that come to a table with unique keys by ATTACH PARTITION, ENABLE TRIGGER or SET EXPRESSION; warns of DISABLE TRIGGER; gives the set of keys the new owner of the table; refuses foreign partitions';
+
+CREATE EVENT TRIGGER bloom_unique_alter_table ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE', 'CREATE FOREIGN TABLE')
+	EXECUTE FUNCTION _bloom_unique_alter_table();
+-- also where session_replication_role is replica: the keys of a partition that is attached there count later
+ALTER EVENT TRIGGER bloom_unique_alter_table ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER bloom_unique_alter_table IS 'checks rows that come to tables with unique keys by ALTER TABLE: see bloom_unique_create';

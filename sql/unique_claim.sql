@@ -1,0 +1,197 @@
+--
+-- bloom_unique_claim and bloom_unique_claim_all: rows with keys that may be there
+--
+\set VERBOSITY default
+
+CREATE TABLE event (id int, p int DEFAULT 0, note text) PARTITION BY LIST (p);
+CREATE TABLE event_0 PARTITION OF event FOR VALUES IN (0);
+CREATE TABLE event_1 PARTITION OF event FOR VALUES IN (1);
+CREATE INDEX ON event (id);
+SELECT bloom_unique_create('event', 'id');
+INSERT INTO event VALUES (1, 0), (2, 1), (9, 1);
+DELETE FROM event WHERE id = 9;
+
+-- false: a row has it; true: none has; asked again, the answer is the same
+SELECT id, bloom_unique_claim('event', 'id', id) AS first, bloom_unique_claim('event', 'id', id) AS again
+FROM unnest(ARRAY[1, 2, 3, 9, NULL]) AS k (id);
+SELECT bloom_unique_claim_all('event', 'id', ARRAY[1, 3, 2, 3, NULL, 9, 4, 4]) @> ARRAY[3, 4, 9] AS all_of_them,
+	   cardinality(bloom_unique_claim_all('event', 'id', ARRAY[1, 3, 2, 3, NULL, 9, 4, 4])) AS how_many;
+SELECT bloom_unique_claim_all('event', 'id', '{}'::int[]) AS none,
+	   bloom_unique_claim_all('event', 'id', NULL::int[]) AS of_null,
+	   bloom_unique_claim_all('event', 'id', ARRAY[NULL, 1]) AS without_nulls;
+
+-- one key
+INSERT INTO event SELECT 3, 0, 'three' WHERE bloom_unique_claim('event', 'id', 3);
+INSERT INTO event SELECT 3, 1, 'again' WHERE bloom_unique_claim('event', 'id', 3);
+INSERT INTO event VALUES (3, 1, 'again');
+-- a key that a statement has more than once
+INSERT INTO event SELECT i, p FROM (VALUES (4, 0), (4, 1), (5, 0)) AS v (i, p) WHERE bloom_unique_claim('event', 'id', i);
+COPY event (id, p) FROM stdin WHERE bloom_unique_claim('event', 'id', id);
+5	0
+6	0
+6	1
+\.
+INSERT INTO event SELECT i, p FROM (SELECT * FROM (VALUES (7, 0), (7, 1)) AS v (i, p) WHERE bloom_unique_claim('event', 'id', i) ORDER BY p OFFSET 0) AS s;
+-- many
+CREATE TEMPORARY TABLE staging (id int, p int, note text);
+INSERT INTO staging VALUES (5, 0, 'there'), (7, 1, 'new'), (7, 0, 'twice'), (8, 0, 'new'), (NULL, 0, 'null');
+INSERT INTO event
+SELECT s.*
+FROM unnest(bloom_unique_claim_all('event', 'id', (SELECT array_agg(id) FROM staging))) AS n (id)
+JOIN (SELECT DISTINCT ON (id) * FROM staging ORDER BY id, note) AS s USING (id);
+SELECT id, p, note FROM event ORDER BY id, p;
+-- in a condition that is evaluated for each row
+INSERT INTO event SELECT s.* FROM (VALUES (10, 0, 'ten'), (11, 1, 'eleven'), (1, 1, 'there')) AS s (id, p, note)
+WHERE s.id = ANY (bloom_unique_claim_all('event', 'id', ARRAY[1, 10, 11]));
+SELECT id FROM event WHERE id >= 10 ORDER BY id;
+
+-- a claim lasts until the end of its transaction, or subtransaction; rows that come otherwise are looked up
+BEGIN;
+SELECT bloom_unique_claim('event', 'id', 20);
+INSERT INTO event VALUES (20, 0);
+SAVEPOINT s;
+INSERT INTO event VALUES (20, 1);
+ROLLBACK TO s;
+DELETE FROM event WHERE id = 20;
+SELECT bloom_unique_claim('event', 'id', 20);
+SAVEPOINT t;
+INSERT INTO event VALUES (20, 1);
+ROLLBACK TO t;
+INSERT INTO event VALUES (20, 0);
+SAVEPOINT u;
+INSERT INTO event VALUES (20, 1);
+ROLLBACK TO u;
+COMMIT;
+SELECT id, p FROM event WHERE id = 20;
+BEGIN;
+SELECT bloom_unique_claim('event', 'id', 21);
+CREATE TABLE event_2 (LIKE event);
+INSERT INTO event_2 VALUES (21, 2);
+ALTER TABLE event ATTACH PARTITION event_2 FOR VALUES IN (2);
+INSERT INTO event VALUES (21, 0);
+ROLLBACK;
+BEGIN;
+SELECT bloom_unique_claim('event', 'id', 21);
+ALTER TABLE event DISABLE TRIGGER event_id_unique_row;
+INSERT INTO event VALUES (21, 0);
+ALTER TABLE event ENABLE TRIGGER event_id_unique_row;
+INSERT INTO event VALUES (21, 1);
+ROLLBACK;
+BEGIN;
+INSERT INTO event VALUES (22, 0);
+SELECT bloom_unique_claim('event', 'id', 22), bloom_unique_claim('event', 'id', 23);
+TRUNCATE event;
+INSERT INTO event VALUES (23, 0);
+INSERT INTO event VALUES (23, 1);
+ROLLBACK;
+
+-- keys that are equal and look different
+CREATE TABLE n (id numeric, p int) PARTITION BY LIST (p);
+CREATE TABLE n0 PARTITION OF n FOR VALUES IN (0);
+CREATE TABLE n1 PARTITION OF n FOR VALUES IN (1);
+CREATE INDEX ON n (id);
+SELECT bloom_unique_create('n', 'id');
+BEGIN;
+SELECT bloom_unique_claim('n', 'id', 1.0);
+INSERT INTO n VALUES (1.00, 0);
+INSERT INTO n VALUES (1.0, 1);
+ROLLBACK;
+SELECT bloom_unique_claim_all('n', 'id', ARRAY[1.0, 1.00, 2, 2.0]);
+INSERT INTO n SELECT x, p FROM (VALUES (2.0, 0), (2.00, 1)) AS v (x, p) WHERE bloom_unique_claim('n', 'id', x);
+INSERT INTO n SELECT x, p FROM (SELECT * FROM (VALUES (3.0, 0), (3.00, 1)) AS v (x, p) WHERE bloom_unique_claim('n', 'id', x) ORDER BY p OFFSET 0) AS s;
+SELECT * FROM n;
+DROP TABLE n, n_id_unique;
+
+-- a set without its mark, where all keys are looked up
+TRUNCATE event_id_unique;
+SELECT id, bloom_unique_claim('event', 'id', id) FROM unnest(ARRAY[1, 2, 30]) AS k (id);
+INSERT INTO event SELECT i, 0 FROM unnest(ARRAY[1, 30, 30]) AS i WHERE bloom_unique_claim('event', 'id', i);
+
+-- several columns: a row
+CREATE INDEX ON event (note, p);
+SELECT bloom_unique_create('event', 'p, note');
+SELECT bloom_unique_claim('event', 'p, note', ROW(0, 'three'::text)) AS there,
+	   bloom_unique_claim('event', 'p, note', (1, 'three'::text)) AS free,
+	   bloom_unique_claim('event', 'p, note', ROW(0, NULL::text)) AS with_null;
+SELECT p, note FROM unnest(bloom_unique_claim_all('event', 'p, note', ARRAY[ROW(0, 'three'::text), ROW(1, 'three'::text), ROW(1, 'three'::text)])) AS n (p int, note text);
+
+-- fail: arguments
+SELECT bloom_unique_claim(NULL, 'id', 1);
+SELECT bloom_unique_claim('event', NULL, 1);
+SELECT bloom_unique_claim('event', 'p', 1);
+SELECT bloom_unique_claim('event_0', 'id', 1);
+SELECT bloom_unique_claim('event', 'id', 1::bigint);
+SELECT bloom_unique_claim('event', 'id', '1');
+PREPARE untyped AS SELECT bloom_unique_claim('event', 'id', $1);
+EXECUTE untyped('1');
+SELECT bloom_unique_claim('event', 'p, note', 1);
+SELECT bloom_unique_claim('event', 'p, note', ROW(1));
+SELECT bloom_unique_claim('event', 'p, note', ROW(1, 2));
+SELECT bloom_unique_claim('event', 'p, note', ROW(1, 'a'::text, 2));
+SELECT bloom_unique_claim_all('event', 'id', ARRAY['a']);
+SELECT bloom_unique_claim(0, 'id', 1);
+BEGIN READ ONLY;
+SELECT bloom_unique_claim('event', 'id', 1000);
+ROLLBACK;
+
+-- who may insert may claim, unless a policy hides rows
+CREATE ROLE regress_bloom_claimer;
+SET ROLE regress_bloom_claimer;
+SELECT bloom_unique_claim('event', 'id', 1);
+RESET ROLE;
+GRANT INSERT (note) ON event TO regress_bloom_claimer;
+SET ROLE regress_bloom_claimer;
+SELECT bloom_unique_claim('event', 'id', 1);
+RESET ROLE;
+GRANT INSERT (id) ON event TO regress_bloom_claimer;
+SET ROLE regress_bloom_claimer;
+SELECT bloom_unique_claim('event', 'id', 1), bloom_unique_claim('event', 'id', 40);
+RESET ROLE;
+ALTER TABLE event ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_bloom_claimer;
+SELECT bloom_unique_claim('event', 'id', 1);
+RESET ROLE;
+SELECT bloom_unique_claim('event', 'id', 1);
+ALTER TABLE event DISABLE ROW LEVEL SECURITY;
+
+-- for programs that are not changed: a view
+CREATE VIEW event_in AS SELECT * FROM event;
+ALTER VIEW event_in ALTER p SET DEFAULT 0;
+CREATE FUNCTION event_in() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF bloom_unique_claim('event', 'id', NEW.id) THEN
+		INSERT INTO event VALUES (NEW.*);
+		RETURN NEW;
+	END IF;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER event_in INSTEAD OF INSERT ON event_in FOR EACH ROW EXECUTE FUNCTION event_in();
+INSERT INTO event_in VALUES (1, 0, 'there'), (50, 0, 'fifty'), (50, 1, 'again') RETURNING id, note;
+INSERT INTO event_in (id) VALUES (1), (51) ON CONFLICT DO NOTHING;
+COPY event_in FROM stdin;
+1	0	there
+52	0	copied
+\.
+SELECT id, p, note FROM event WHERE id >= 50 ORDER BY id;
+INSERT INTO event_in VALUES (53) ON CONFLICT (id) DO NOTHING;
+
+-- a transaction that keeps its snapshot claims by it
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT bloom_unique_claim('event', 'id', 60), bloom_unique_claim('event', 'id', 1);
+INSERT INTO event VALUES (60, 0);
+SELECT bloom_unique_claim('event', 'id', 60);
+COMMIT;
+
+-- more keys than work_mem has space for are looked up
+SET work_mem = 64;
+BEGIN;
+SELECT cardinality(bloom_unique_claim_all('event', 'id', (SELECT array_agg(i) FROM generate_series(1000, 4999) AS i)));
+INSERT INTO event SELECT i, 0 FROM generate_series(1000, 4999) AS i;
+INSERT INTO event SELECT 1500, 1;
+ROLLBACK;
+RESET work_mem;
+DROP TABLE event CASCADE;
+DROP TABLE event_id_unique, event_p_note_unique;
+DROP FUNCTION event_in();
+DROP ROLE regress_bloom_claimer;
