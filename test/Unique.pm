@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Sets;
 use Test::More;
 
-our @EXPORT = qw(start_unique_server try try_nothing session schema errors_of);
+our @EXPORT = qw(start_unique_server try session schema errors_of);
 
 my $node;
 my $schemas = 0;
@@ -65,40 +65,22 @@ sub errors_of
 	return join ' ', $err =~ /(?:ERROR|FATAL|PANIC): +(\w+)/g;
 }
 
-# run_try WHAT, CREATE, SQL, ERRORS, ROWS, FROM: what these statements do to the tables: the
-# SQLSTATEs of their errors, and the rows, as key:partition, of a table or query in the end.
-# SQL can be a reference to several texts, a session each.
-sub run_try
+# try WHAT, SQL, ERRORS, ROWS, FROM: what these statements do to the tables, whose keys are
+# unique: the SQLSTATEs of their errors, and the rows, as key:partition, of a table or query in
+# the end.  SQL can be a reference to several texts, a session each.
+sub try
 {
-	my ($what, $create, $sql, $errors, $rows, $from) = @_;
+	my ($what, $sql, $errors, $rows, $from) = @_;
 	my $schema = 'try_' . ++$schemas;
 	my @sessions = ref $sql ? @$sql : ($sql);
 
-	$sessions[0] = "CREATE SCHEMA $schema;\n" . TABLES . "$create;\nINSERT INTO t VALUES (1, 1), (2, 2);\n$sessions[0]";
+	$sessions[0] = "CREATE SCHEMA $schema;\n" . TABLES . "SELECT bloom_unique_create('t', 'id');\nINSERT INTO t VALUES (1, 1), (2, 2);\n$sessions[0]";
 	push @sessions, q{SELECT 'rows ' || coalesce(string_agg(coalesce(id::text, '-') || ':' || p, ' ' ORDER BY id, p), '') FROM } . ($from // 't');
 	# the last line of COPY's data ends a session as it is
 	my ($out, $err) = session(join "\\c -\nSET search_path = $schema, public;\n", map { /\n$/ ? $_ : "$_;\n" } @sessions);
 	my ($found) = $out =~ /^rows (.*)$/m;
 
 	is(errors_of($err) . ' | ' . ($found // ''), "$errors | $rows", $what) or diag $err;
-	return;
-}
-
-# try WHAT, SQL, ERRORS, ROWS, FROM: run_try with keys that are unique.
-sub try
-{
-	my ($what, @rest) = @_;
-
-	run_try($what, "SELECT bloom_unique_create('t', 'id')", @rest);
-	return;
-}
-
-# try_nothing: the same where repeats are dropped.
-sub try_nothing
-{
-	my ($what, @rest) = @_;
-
-	run_try("drop form: $what", "SELECT bloom_unique_create('t', 'id', on_conflict => 'nothing')", @rest);
 	return;
 }
 

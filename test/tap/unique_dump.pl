@@ -21,7 +21,7 @@ answer(q{
 	CREATE TABLE kept.part1 PARTITION OF kept."My Table" FOR VALUES IN (1);
 	CREATE TABLE kept.part2 PARTITION OF kept."My Table" FOR VALUES IN (2);
 	CREATE INDEX ON kept."My Table" ("The key");
-	SELECT bloom_unique_create('kept."My Table"', '"The key"', keep => '10 years');
+	SELECT bloom_unique_create('kept."My Table"', '"The key"');
 	RESET ROLE;
 	CREATE TABLE event (id bigint, p int, old_name bigint) PARTITION BY LIST (p);
 	CREATE TABLE event_1 PARTITION OF event FOR VALUES IN (1);
@@ -29,7 +29,7 @@ answer(q{
 	CREATE TABLE event_3 PARTITION OF event_2 DEFAULT;
 	CREATE INDEX ON event (id);
 	CREATE INDEX ON event (id, old_name);
-	SELECT bloom_unique_create('event', 'id', on_conflict => 'nothing');
+	SELECT bloom_unique_create('event', 'id');
 	SELECT bloom_unique_create('event', 'old_name, id');
 	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row;
 	-- what is renamed after that keeps its place
@@ -43,8 +43,8 @@ answer(q{
 my $questions = q{
 	SELECT count(*), count(DISTINCT id) FROM event;
 	SELECT count(*), count(DISTINCT "The key") FROM kept."My Table";
-	SELECT key_type, keep, seed FROM bloom_set_info('memory');
-	SELECT key_type, keep, seed FROM bloom_set_info('kept."My Table_The key_unique"');
+	SELECT key_type, seed FROM bloom_set_info('memory');
+	SELECT key_type, seed FROM bloom_set_info('kept."My Table_The key_unique"');
 	SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid), obj_description(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname;
 	SELECT relname, relowner::regrole FROM pg_class WHERE relname IN ('memory', 'My Table_The key_unique') ORDER BY relname};
 my $answers = answer($questions);
@@ -57,8 +57,8 @@ sub check_keys
 
 	is($node->safe_psql($database, $questions), $answers, "$what: all is the same");
 	is( $node->safe_psql($database, q{
-		INSERT INTO event VALUES (8, 1), (7, 1), (8, 2), (7, 2) RETURNING id, p;
-		INSERT INTO event_1 VALUES (9, 1) RETURNING id, p}), '7|1', "$what: repeats are dropped");
+		INSERT INTO event SELECT id, p FROM (VALUES (8, 1), (7, 1), (8, 2), (7, 2)) AS r (id, p) WHERE bloom_unique_claim('event', 'id', id::bigint) RETURNING id, p;
+		INSERT INTO event_1 SELECT 9, 1 WHERE bloom_unique_claim('event', 'id', 9::bigint) RETURNING id, p}), '7|1', "$what: repeats are left out");
 	foreach my $statement (
 		q{INSERT INTO kept."My Table" VALUES ('key 5', 1)},
 		q{INSERT INTO kept.part2 VALUES ('key 5', 2)},
@@ -91,19 +91,54 @@ check_keys('parts', 'parts');
 $node->command_ok([ 'pg_dump', '-s', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump of the schema');
 answer('CREATE DATABASE alone');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('alone') ], 'restore');
-is($node->safe_psql('alone', 'BEGIN; INSERT INTO event VALUES (1, 1), (3, 1) RETURNING id, p; ROLLBACK'), "1|1\n3|1", 'a schema without data is as new');
-is($node->safe_psql('alone', 'INSERT INTO event VALUES (1, 1), (1, 2), (2, 1) RETURNING id, p'), "1|1\n2|1", 'also after a rollback');
+is($node->safe_psql('alone', 'BEGIN; INSERT INTO event VALUES (1, 1), (3, 1); ROLLBACK; INSERT INTO event_1 VALUES (1, 1); INSERT INTO event VALUES (2, 1) RETURNING id, p'), '2|1', 'a schema without data is as new');
 my ($status, $out, $err) = $node->psql('alone', q{INSERT INTO kept."My Table" VALUES ('a', 1); SET ROLE keeper; INSERT INTO kept."My Table" VALUES ('a', 2)});
 like($err, qr/duplicate key value violates unique constraint/, 'the table of another owner, too');
 
-# its data, over that: the rows and the sets come in any order
-$node->command_ok([ 'pg_dump', '-a', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump of the data');
+# rows that come without triggers, as by partitions and several processes
 $node->safe_psql('alone', 'TRUNCATE event, kept."My Table"; TRUNCATE memory, "event_old_name_id_unique", kept."My Table_The key_unique"');
-$node->command_ok([ 'pg_dump', '-a', '--disable-triggers', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump of the data, for a superuser');
-$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('alone') ], 'restore');
-($status, $out, $err) = $node->psql('alone', q{INSERT INTO kept."My Table" VALUES ('key 5', 1)});
-like($err, qr/duplicate key value violates unique constraint/, 'schema and data that come apart');
-is($node->safe_psql('alone', 'INSERT INTO event VALUES (8, 1), (7, 1), (8, 2), (7, 2) RETURNING id, p'), '7|1', 'repeats are dropped');
+$node->command_ok([ 'pg_dump', '-Fc', '-a', '--disable-triggers', '-T', 'memory', '-T', 'event_old_name_id_unique', '-T', 'kept."My Table_The key_unique"', '-f', $archive . '.c', '-d', $node->connstr('postgres') ], 'pg_dump of the data without the sets, for a superuser');
+$node->command_ok([ 'pg_restore', '-a', '--disable-triggers', '-e', '-j', '4', '-d', $node->connstr('alone'), $archive . '.c' ], 'pg_restore by four processes');
+sub repeats
+{
+	my ($what) = @_;
+	($status, $out, $err) = $node->psql('alone', q{INSERT INTO kept."My Table" VALUES ('key 5', 1)});
+	like($err, qr/duplicate key value violates unique constraint/, $what);
+	($status, $out, $err) = $node->psql('alone', q{INSERT INTO event_1 VALUES (8, 1)});
+	like($err, qr/duplicate key value violates unique constraint/, "$what: directly");
+	return;
+}
+repeats('schema and data that come apart');
+is($node->safe_psql('alone', $_->[0]), $_->[1], $_->[0]) foreach
+  [ q{CALL bloom_unique_validate('event', 'id')}, '' ],
+  [ q{CALL bloom_unique_validate('event', 'new_name, id')}, '' ],
+  [ q{CALL bloom_unique_validate('kept."My Table"', '"The key"')}, '' ],
+  [ q{SELECT (get_byte(hashes, 0) & 128) <> 0 FROM memory WHERE start = -9223372036854775808 AND lane = 0}, 't' ];
+repeats('and are validated');
+
+# the same with the triggers, which find what others have brought
+$node->safe_psql('alone', 'TRUNCATE event, kept."My Table"; TRUNCATE memory, "event_old_name_id_unique", kept."My Table_The key_unique"');
+$node->command_ok([ 'pg_restore', '-a', '-e', '-j', '4', '-d', $node->connstr('alone'), $archive . '.c' ], 'pg_restore by four processes, with triggers');
+repeats('data that comes with triggers');
+
+# a set that lost the trigger by which it names its table
+$node->safe_psql('alone', 'DROP TRIGGER event_id_unique_belongs ON memory');
+($status, $out, $err) = $node->psql('alone', q{INSERT INTO event VALUES (100000, 1)});
+like($err, qr/bloom_unique_rebuild/, 'a set that names no table');
+is($node->safe_psql('alone', q{SET client_min_messages = error; SELECT bloom_unique_rebuild('event', 'id'); INSERT INTO event VALUES (100000, 1)}), '4999', 'is made to name it');
+
+# an owner restores what is not his
+$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump');
+foreach my $options ([ '--no-owner', '--role=keeper' ], [ '-1' ])
+{
+	my $name = 'other_' . scalar @$options;
+	$node->command_ok([ 'pg_dump', '-Fc', '-f', $archive . '.d', '-d', $node->connstr('postgres') ], 'pg_dump of an archive');
+	$node->safe_psql('postgres', "CREATE DATABASE $name" . (@$options == 2 ? ' OWNER keeper' : ''));
+	$node->safe_psql($name, 'GRANT ALL ON SCHEMA public TO keeper; GRANT ALL ON DATABASE ' . $name . ' TO keeper');
+	$node->command_ok([ 'pg_restore', '-e', @$options, '-d', $node->connstr($name), $archive . '.d' ], "pg_restore @$options");
+	($status, $out, $err) = $node->psql($name, q{INSERT INTO event VALUES (8, 1)});
+	like($err, qr/duplicate key value violates unique constraint/, "@$options: keys are unique");
+}
 
 $node->stop;
 done_testing();

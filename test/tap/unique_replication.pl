@@ -17,7 +17,7 @@ my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
 $subscriber->init;
 $subscriber->append_conf('postgresql.conf', "client_min_messages = error\nwal_retrieve_retry_interval = '100ms'\n");
 $subscriber->start;
-$subscriber->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+$subscriber->safe_psql('postgres', 'CREATE EXTENSION bloomtype_unique CASCADE');
 
 my $tables = q{
 	CREATE TABLE t (id bigint, p int, PRIMARY KEY (id, p)) PARTITION BY LIST (p);

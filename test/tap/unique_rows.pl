@@ -270,63 +270,70 @@ foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
 }
 
 #
-# The drop form
+# Rows that are written by several parts of a statement, and keys that are claimed first
 #
 
-try_nothing('in another partition', 'INSERT INTO t VALUES (1, 2), (3, 1); INSERT INTO t2 VALUES (1, 2), (3, 2), (4, 2)', '', '1:1 2:2 3:1 4:2');
-try_nothing('in the same partition', 'INSERT INTO t VALUES (1, 1), (3, 1); INSERT INTO t1 VALUES (1, 1)', '', '1:1 2:2 3:1');
-try_nothing('twice in a statement', 'INSERT INTO t VALUES (3, 1), (3, 2), (3, 1), (1, 2), (4, 2), (4, 1); INSERT INTO t SELECT i / 3, 1 + i % 2 FROM generate_series(9, 24) AS i', '',
-	'1:1 2:2 3:1 4:2 5:2 6:1 7:2 8:1');
-try_nothing('by COPY', "COPY t (id, p) FROM stdin;\n3\t1\n1\t2\n3\t2\n3\t1\n4\t2\n\\.\nCOPY t1 (id, p) FROM stdin;\n5\t1\n4\t1\n5\t1\n\\.\n", '', '1:1 2:2 3:1 4:2 5:1');
-try_nothing('nulls are distinct', 'INSERT INTO t VALUES (NULL, 1), (NULL, 1), (NULL, 2)', '', '1:1 2:2 -:1 -:1 -:2');
-try_nothing('keys that change', 'UPDATE t SET id = 1 WHERE id = 2; UPDATE t2 SET id = 1; UPDATE t SET id = 3 - id; INSERT INTO t VALUES (1, 1)', '23505 23505', '1:2 2:1');
-# a row that moves is never dropped
-try_nothing('rows that move to a key that is there', 'UPDATE t SET id = 1, p = 1 WHERE id = 2; UPDATE t SET id = 2, p = 2 WHERE id = 1; UPDATE t SET id = 3, p = 1 WHERE id = 2', '23505 23505', '1:1 3:1');
-try_nothing('rows that move below a partition', q{
+# claiming ROWS, INTO: an INSERT that leaves out the rows whose key is there
+sub claiming
+{
+	my ($rows, $into) = @_;
+	$into //= 't';
+	return "INSERT INTO $into SELECT id, p FROM (VALUES $rows) AS r (id, p) WHERE bloom_unique_claim('t', 'id', id::bigint)";
+}
+my $five = '1:1 2:2 3:1';
+try('WITH an INSERT, an UPDATE that moves a row to a key that is there', 'INSERT INTO t VALUES (3, 1); WITH i AS (INSERT INTO t VALUES (9, 1) RETURNING id) UPDATE t SET p = 2, id = 1 FROM i WHERE t.id = 3', '23505', $five);
+try('WITH an UPDATE, an INSERT of a key that is there', 'INSERT INTO t VALUES (3, 1); WITH u AS (UPDATE t SET v = 1 WHERE id = 1 RETURNING id) INSERT INTO t SELECT id, 2 FROM u', '23505', $five);
+try('an INSERT that claims, WITH an UPDATE that moves a row to that key', 'WITH u AS (UPDATE t SET id = 3, p = 1 WHERE id = 2 RETURNING id) ' . claiming('(3, 2)') . ' OR (SELECT count(*) FROM u) > 5', '23505', '1:1 2:2');
+try('a trigger moves a row below a partition of a partition', q{
 	CREATE TABLE t3 PARTITION OF t FOR VALUES IN (3) PARTITION BY LIST (v);
 	CREATE TABLE t31 PARTITION OF t3 FOR VALUES IN (1);
 	CREATE TABLE t32 PARTITION OF t3 FOR VALUES IN (2);
-	INSERT INTO t VALUES (3, 3, 1), (4, 3, 2), (3, 3, 2), (4, 3, 1), (1, 3, 1);
-	INSERT INTO t3 VALUES (5, 3, 1);
-	UPDATE t3 SET id = 1, v = 2 WHERE id = 3;
-	UPDATE t3 SET id = 4, v = 2 WHERE id = 3;
-	UPDATE t3 SET v = 2 WHERE id = 3;
-	INSERT INTO t32 VALUES (1, 3, 2);
-	INSERT INTO t32 VALUES (6, 3, 2);}, '23505 23505 23505', '1:1 2:2 3:3 4:3 5:3 6:3');
-try_nothing('rows that move', 'UPDATE t SET p = 3 - p; INSERT INTO t VALUES (1, 1), (2, 2)', '', '1:2 2:1');
-try_nothing('a row that was inserted, then moved',
-	'BEGIN; INSERT INTO t VALUES (3, 1); UPDATE t SET p = 2 WHERE id = 3; INSERT INTO t VALUES (3, 1); INSERT INTO t1 VALUES (3, 1); UPDATE t SET p = 1 WHERE id = 3; INSERT INTO t VALUES (3, 2); COMMIT; INSERT INTO t VALUES (3, 2)',
-	'', '1:1 2:2 3:1');
-try_nothing('inserted and moved in a function', 'DO $$ BEGIN INSERT INTO t VALUES (3, 1); UPDATE t SET p = 2 WHERE id = 3; INSERT INTO t VALUES (3, 1); END $$', '', '1:1 2:2 3:2');
-try_nothing('DELETE gives a key back', 'BEGIN; DELETE FROM t WHERE id = 1; INSERT INTO t VALUES (1, 2), (1, 1); COMMIT; BEGIN; INSERT INTO t VALUES (3, 1); DELETE FROM t WHERE id = 3; INSERT INTO t VALUES (3, 2), (3, 1); COMMIT',
-	'', '1:2 2:2 3:2');
-try_nothing('a savepoint', 'BEGIN; SAVEPOINT s; INSERT INTO t VALUES (3, 1); ROLLBACK TO s; INSERT INTO t VALUES (3, 2); SAVEPOINT s; DELETE FROM t WHERE id IN (1, 3); INSERT INTO t VALUES (1, 2), (3, 1); ROLLBACK TO s; INSERT INTO t VALUES (1, 2), (3, 1); COMMIT',
-	'', '1:1 2:2 3:2');
-try_nothing('a block that is rolled back', 'INSERT INTO t SELECT put_in_vain(i, 1), 2 FROM generate_series(1, 4) AS i; INSERT INTO t VALUES (3, 1), (4, 1)', '', '1:1 2:2 3:2 4:2');
-try_nothing('a statement whose function inserts the same key', 'INSERT INTO t SELECT put(3, 2), 1; INSERT INTO t SELECT put_directly(4, 2), 1; INSERT INTO t1 SELECT put(5, 2), 1', '', '1:1 2:2 3:2 4:2 5:2');
-try_nothing('two inserts in a WITH', 'WITH a AS (INSERT INTO t VALUES (3, 1)) INSERT INTO t VALUES (3, 2)', '', '3:3', $counts);
-try_nothing('DELETE and INSERT in a WITH', 'WITH a AS (DELETE FROM t WHERE id = 1 RETURNING id) INSERT INTO t SELECT id, 2 FROM a; INSERT INTO t VALUES (1, 1)', '', '1:2 2:2');
-try_nothing('ON CONFLICT', "$arbiter INSERT INTO t VALUES (1, 1), (1, 2), (3, 1) ON CONFLICT (id, p) DO NOTHING; ", '', '1:1 2:2 3:1');
-try_nothing('ON CONFLICT DO UPDATE', "$arbiter INSERT INTO t VALUES (1, 1, 5), (3, 1, 5) ON CONFLICT (id, p) DO UPDATE SET v = 7; INSERT INTO t VALUES (1, 2) ON CONFLICT (id, p) DO UPDATE SET v = 8", '23505', '1:7 2:2 3:5',
-	'(SELECT id, coalesce(v, p) AS p FROM t) AS v');
-# its net: keys that the trigger BEFORE INSERT cannot know
-try_nothing('a later trigger changes the key', q{
-	CREATE FUNCTION one() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.id := NEW.id - 10; RETURN NEW; END';
-	CREATE TRIGGER zz BEFORE INSERT ON t FOR EACH ROW WHEN (NEW.id > 10) EXECUTE FUNCTION one();
-	INSERT INTO t VALUES (11, 2);
-	INSERT INTO t VALUES (13, 2);
-	INSERT INTO t VALUES (13, 1);
-	INSERT INTO t VALUES (14, 1), (14, 2);
-	INSERT INTO t VALUES (3, 1), (4, 1), (13, 2);
-	INSERT INTO t VALUES (3, 1), (4, 1);}, '23505 23505 23505 23505', '1:1 2:2 3:2 4:1');
-try_nothing('a limit of rows', 'SELECT ' . sprintf($limited, 1, 2) . '; INSERT INTO t VALUES (4, 2)', '', '1:1 2:2 3:1 4:1');
+	INSERT INTO t VALUES (3, 3, 1);
+	CREATE FUNCTION mv() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN UPDATE t3 SET v = 2, id = 1 WHERE id = 3; RETURN NULL; END$$;
+	CREATE TRIGGER zz AFTER INSERT ON t FOR EACH ROW WHEN (NEW.id = 9) EXECUTE FUNCTION mv();
+	INSERT INTO t VALUES (9, 2);}, '23505', '1:1 2:2 3:3');
+foreach my $disabled ('', map { "ALTER TABLE t DISABLE TRIGGER t_id_unique_$_;" } 'open', 'close')
+{
+	try("two cascades give rows one key: $disabled", qq{
+		CREATE TABLE r (id bigint, p int, PRIMARY KEY (id, p));
+		INSERT INTO r VALUES (1, 1), (2, 2);
+		ALTER TABLE t ADD FOREIGN KEY (id, p) REFERENCES r ON UPDATE CASCADE;
+		$disabled
+		UPDATE r SET id = 7;
+		UPDATE r SET id = id + 10, p = 3 - p;}, '23505', '11:2 12:1');
+	try("a row moves to a key that is there: $disabled", "$disabled UPDATE t SET id = 1, p = 1 WHERE id = 2", '23505', '1:1 2:2');
+}
 SKIP:
 {
 	skip 'this PostgreSQL has no MERGE', 1 if $version < 150000;
 
-	try_nothing('MERGE', 'MERGE INTO t USING (VALUES (1, 2), (3, 1), (3, 2)) AS s (id, p) ON t.id = s.id AND t.p = s.p WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.p); MERGE INTO t USING (VALUES (1, 1)) AS s (id, p) ON t.id = s.id WHEN MATCHED THEN UPDATE SET id = 2',
-		'23505', '1:1 2:2 3:1');
+	try('WITH an INSERT, a MERGE that moves a row to a key that is there', 'INSERT INTO t VALUES (3, 1); WITH i AS (INSERT INTO t VALUES (9, 1) RETURNING id) MERGE INTO t USING i ON t.id = 3 WHEN MATCHED THEN UPDATE SET p = 2, id = 1', '23505', $five);
 }
+
+try('claimed: keys that are there, and new', claiming('(1, 2), (3, 1)') . '; ' . claiming('(1, 2), (3, 2), (4, 2)', 't2'), '', '1:1 2:2 3:1 4:2');
+try('claimed, twice in a statement', claiming('(3, 1), (3, 2), (1, 2), (4, 2), (4, 1)'), '', '1:1 2:2 3:1 4:2');
+try('claimed, directly into a partition, in a session that has done nothing else', [ 'SELECT 1', claiming('(1, 1)', 't1') . '; ' . claiming('(2, 1)', 't1') . '; INSERT INTO t1 VALUES (2, 1)' ], '23505', '1:1 2:2');
+try('claimed in a savepoint that is rolled back', 'BEGIN; SAVEPOINT s; ' . claiming('(9, 2)') . '; ROLLBACK TO s; UPDATE t1 SET id = 9 WHERE id = 1; COMMIT; INSERT INTO t VALUES (9, 2)', '23505', '2:2 9:1');
+try('claimed, not used, and the key comes by an update', 'BEGIN; SELECT bloom_unique_claim($$t$$, $$id$$, 9::bigint); UPDATE t SET id = 9 WHERE id = 1; UPDATE t SET id = 9 WHERE id = 2; COMMIT', '23505', '1:1 2:2');
+try('claimed, and a partition with the key is attached', 'CREATE TABLE t3 (LIKE t); INSERT INTO t3 VALUES (7, 3); BEGIN; SELECT bloom_unique_claim($$t$$, $$id$$, 7::bigint); ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3); INSERT INTO t VALUES (7, 1); COMMIT', '23505', '1:1 2:2');
+try('claimed, and the table is emptied', 'BEGIN; SELECT bloom_unique_claim($$t$$, $$id$$, 5::bigint); TRUNCATE t; INSERT INTO t VALUES (5, 1), (5, 2); COMMIT', '23505', '1:1 2:2');
+try('claimed in a block that is rolled back', 'DO $$ BEGIN PERFORM bloom_unique_claim($q$t$q$, $q$id$q$, 7::bigint); RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN INSERT INTO t VALUES (7, 1), (7, 2); END $$', '23505', '1:1 2:2');
+try('a trigger that gives the row a key that was not claimed', q{
+	CREATE FUNCTION one() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.id := 1; RETURN NEW; END';
+	CREATE TRIGGER zz BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION one();} . claiming('(3, 2)'), '23505', '1:1 2:2');
+try('claimed by COPY', "COPY t (id, p) FROM stdin WHERE bloom_unique_claim('t', 'id', id);\n3\t1\n1\t2\n3\t2\n3\t1\n4\t2\n\\.\n", '', '1:1 2:2 3:1 4:2');
+try('claimed, and prepared', 'BEGIN; ' . claiming('(3, 1), (1, 2)') . "; PREPARE TRANSACTION 'claimed'; COMMIT PREPARED 'claimed'; " . claiming('(3, 2), (4, 2)'), '', '1:1 2:2 3:1 4:2');
+
+try('the table is dropped after an insert', "BEGIN; INSERT INTO t VALUES (3, 1); DROP TABLE t; COMMIT; CREATE TABLE t (id int, p int)", '', '');
+try('the table is dropped after a statement that has not ended', "ALTER TABLE t DISABLE TRIGGER t_id_unique_close; BEGIN; INSERT INTO t VALUES (3, 1); DROP TABLE t; COMMIT; CREATE TABLE t (id int, p int)", '', '');
+try('one of two keys is dropped after a statement that has not ended', q{
+	DELETE FROM t;
+	CREATE INDEX ON t (v);
+	SELECT bloom_unique_create('t', 'v');
+	BEGIN;
+	SELECT limited('INSERT INTO t SELECT 900 + i, 1 + i % 2, 7 FROM generate_series(1, 3) AS i RETURNING id', 2);
+	SELECT bloom_unique_drop('t', 'id');
+	COMMIT;}, '23505', '');
 
 $node->stop;
 done_testing();
