@@ -1,10 +1,14 @@
-/* bloomtype_unique--1.0.sql */
+-- bloomtype_unique: keys that are unique across the partitions of a table
 
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION bloomtype_unique CASCADE" to load this file. \quit
 
+-- ----------------------------------------------------------------
+--					KEYS UNIQUE ACROSS PARTITIONS
+--
 -- The owner of a table makes them.  Rows are checked with the privileges of the
 -- owner, whoever writes them.
+-- ----------------------------------------------------------------
 
 -- not STRICT; without name, it is made of those of the table and the columns
 CREATE FUNCTION bloom_unique_create(relation regclass, columns text,

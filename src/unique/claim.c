@@ -212,7 +212,11 @@ BloomUniqueMark(BloomUnique *unique)
 	(void) OpenSet(&call, unique);
 	StoredSetMark(&call);
 	StoredSetClose(&call.table);
-	/* who knows of the mark, or of none, looks again, also if it is rolled back */
+
+	/*
+	 * who knows of the mark, or of none, looks again, also if it is rolled
+	 * back
+	 */
 	CacheInvalidateRelcacheByRelid(unique->set);
 }
 

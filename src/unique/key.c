@@ -23,26 +23,18 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/table.h"
-#include "access/tableam.h"
-#include "catalog/dependency.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language_d.h"
-#include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
-#include "commands/extension.h"
-#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -483,6 +475,51 @@ BloomUniqueColumns(const BloomUnique *unique)
 		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ",
 						 quote_identifier(NameStr(unique->columns[i].name)));
 	return list.data;
+}
+
+/*
+ * BloomUniqueGetKey
+ *		The key of a row.  False: a column of it is null, so that it is distinct
+ *		from all others.
+ */
+bool
+BloomUniqueGetKey(const BloomUnique *unique, const AttrNumber *columns,
+				  TupleTableSlot *slot, Datum *key)
+{
+	for (int i = 0; i < unique->ncolumns; i++)
+	{
+		bool		isnull;
+
+		key[i] = slot_getattr(slot, columns[i], &isnull);
+		if (isnull)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * BloomUniqueCopyKey
+ *		Copy the columns of a key into the current context.  The result is the
+ *		bytes that this takes.
+ */
+Size
+BloomUniqueCopyKey(const BloomUnique *unique, Datum *key)
+{
+	Size		size = unique->ncolumns * sizeof(Datum);
+
+	for (int i = 0; i < unique->ncolumns; i++)
+	{
+		const BloomUniqueColumn *column = &unique->columns[i];
+
+		if (column->typbyval)
+			continue;
+		/* a value out of line can be gone when it is needed */
+		key[i] = column->typlen == -1 ?
+			PointerGetDatum(PG_DETOAST_DATUM_COPY(key[i])) :
+			datumCopy(key[i], false, column->typlen);
+		size += datumGetSize(key[i], false, column->typlen);
+	}
+	return size;
 }
 
 /* ----------------------------------------------------------------

@@ -24,7 +24,6 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -43,51 +42,6 @@
  *							KEYS OF ROWS
  * ----------------------------------------------------------------
  */
-
-/*
- * BloomUniqueGetKey
- *		The key of a row.  False: a column of it is null, so that it is distinct
- *		from all others.
- */
-bool
-BloomUniqueGetKey(const BloomUnique *unique, const AttrNumber *columns,
-				  TupleTableSlot *slot, Datum *key)
-{
-	for (int i = 0; i < unique->ncolumns; i++)
-	{
-		bool		isnull;
-
-		key[i] = slot_getattr(slot, columns[i], &isnull);
-		if (isnull)
-			return false;
-	}
-	return true;
-}
-
-/*
- * BloomUniqueCopyKey
- *		Copy the columns of a key into the current context.  The result is the
- *		bytes that this takes.
- */
-Size
-BloomUniqueCopyKey(const BloomUnique *unique, Datum *key)
-{
-	Size		size = unique->ncolumns * sizeof(Datum);
-
-	for (int i = 0; i < unique->ncolumns; i++)
-	{
-		const BloomUniqueColumn *column = &unique->columns[i];
-
-		if (column->typbyval)
-			continue;
-		/* a value out of line can be gone when it is needed */
-		key[i] = column->typlen == -1 ?
-			PointerGetDatum(PG_DETOAST_DATUM_COPY(key[i])) :
-			datumCopy(key[i], false, column->typlen);
-		size += datumGetSize(key[i], false, column->typlen);
-	}
-	return size;
-}
 
 /*
  * BloomUniqueBeginRows
@@ -152,7 +106,7 @@ BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel)
 	int			nkeys = 0;
 	int			maxkeys = 0;
 	Size		size = 0;
-	BloomUniqueRows		rows;
+	BloomUniqueRows rows;
 	bool		found;
 
 	/* a key that was claimed may be among them */
@@ -210,7 +164,7 @@ ForAllKeys(BloomUnique *unique, List *relids, KeyAction action, void *arg)
 	{
 		Relation	rel;
 		Datum		key[INDEX_MAX_KEYS];
-		BloomUniqueRows		rows;
+		BloomUniqueRows rows;
 
 		if (!goes_on || get_rel_relkind(lfirst_oid(cell)) != RELKIND_RELATION)
 			continue;

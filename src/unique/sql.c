@@ -224,8 +224,8 @@ DropTriggers(const BloomUniqueTag *tag, const BloomUniqueTriggers *triggers)
 	{
 		if (OidIsValid(triggers->oids[i]))
 			BloomUniqueRun(psprintf("DROP TRIGGER %s ON %s",
-						 quote_identifier(NameStr(triggers->names[i])),
-						 BloomUniqueNameOf(tag->root)));
+									quote_identifier(NameStr(triggers->names[i])),
+									BloomUniqueNameOf(tag->root)));
 	}
 	BloomUniqueForgetStatements(tag);
 	BloomUniqueForgetEntries();
@@ -367,7 +367,7 @@ MakeSet(FunctionCallInfo fcinfo, BloomUnique *unique)
 	NameTable(fcinfo, relid, unique->tag.root);
 	if (unique->owner != GetUserId())
 		BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s", BloomUniqueNameOf(relid),
-					 quote_identifier(GetUserNameFromId(unique->owner, false))));
+								quote_identifier(GetUserNameFromId(unique->owner, false))));
 	return relid;
 }
 

@@ -145,6 +145,10 @@ extern void BloomUniqueDescribe(BloomUnique *unique);
 extern char *BloomUniqueColumns(const BloomUnique *unique);
 extern void BloomUniqueReportSet(const BloomUnique *unique, const char *wrong,
 								 const char *cure);
+extern bool BloomUniqueGetKey(const BloomUnique *unique,
+							  const AttrNumber *columns, TupleTableSlot *slot,
+							  Datum *key);
+extern Size BloomUniqueCopyKey(const BloomUnique *unique, Datum *key);
 extern BloomUnique *BloomUniqueRecall(const BloomUniqueTag *tag);
 extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
 										 const AttrNumber **columns);
@@ -184,10 +188,6 @@ extern void BloomUniqueBeginRows(BloomUniqueRows *rows,
 extern bool BloomUniqueNextKey(BloomUniqueRows *rows,
 							   const BloomUnique *unique, Datum *key);
 extern void BloomUniqueEndRows(BloomUniqueRows *rows);
-extern bool BloomUniqueGetKey(const BloomUnique *unique,
-							  const AttrNumber *columns, TupleTableSlot *slot,
-							  Datum *key);
-extern Size BloomUniqueCopyKey(const BloomUnique *unique, Datum *key);
 extern uint64 BloomUniqueFill(BloomUnique *unique);
 extern uint64 BloomUniqueRefill(BloomUnique *unique);
 extern void BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel);

@@ -101,7 +101,7 @@ foreach my $file ('README.md', sort glob 'docs/*.md')
 }
 
 # "name_..." with the character for three dots stands for all that begin so
-$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype_unique CASCADE');
 foreach my $name (split /\n/, $node->safe_psql('postgres', <<'SQL'))
 SELECT DISTINCT coalesce(proname, oprname, typname, opcname)
 FROM pg_depend AS d
@@ -110,7 +110,7 @@ LEFT JOIN pg_operator AS o ON o.oid = objid AND classid = 'pg_operator'::regclas
 LEFT JOIN pg_type AS t ON t.oid = objid AND classid = 'pg_type'::regclass AND typelem = 0
 LEFT JOIN pg_opclass AS c ON c.oid = objid AND classid = 'pg_opclass'::regclass
 WHERE refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-  AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomtype')
+  AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_unique'))
   AND coalesce(proname, oprname, typname, opcname) IS NOT NULL
 ORDER BY 1
 SQL
@@ -168,7 +168,7 @@ my @catalog = split /\n/, $node->safe_psql('postgres', <<'SQL');
 WITH ours AS
 	(SELECT classid, objid FROM pg_depend
 	 WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
-	   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomtype'))
+	   AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_unique')))
 SELECT objid, proname || '(' ||
 	   (SELECT coalesce(string_agg(concat_ws(' ', nullif(proargnames[i], ''),
 											 format_type(type, NULL),
@@ -216,7 +216,7 @@ is( join("\n", sort map { normal_signature($_) } @signatures),
 # since which version: the first script that creates one of this name
 my (%since, %group, @groups);
 
-foreach my $script (sort glob 'bloomtype--*.sql')
+foreach my $script (sort glob 'bloomtype{,_unique}--*.sql')
 {
 	my ($version) = $script =~ /--([\d.]+)\.sql$/;
 	my $group;

@@ -20,7 +20,7 @@ my $old = PostgreSQL::Test::Cluster->new('old');
 $old->init;
 $old->start;
 $old->safe_psql('postgres', q{
-	CREATE EXTENSION bloomtype;
+	CREATE EXTENSION bloomtype_unique CASCADE;
 	CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 	CREATE TABLE filters (name text PRIMARY KEY, f bloom);
 	INSERT INTO filters VALUES ('null', NULL), ('empty', bloom_empty(1000));

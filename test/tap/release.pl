@@ -80,8 +80,11 @@ sub disagreements
 	$compare->('clients/java/pom.xml', 'the version', qr{^  <version>([^<]+)}m, $version);
 	$compare->('clients/js/package.json', 'the version', qr/^  "version": "([^"]+)"/m, $version);
 	(my $objects = $version) =~ s/\.\d+(-rc\d+)?$//;
-	$compare->('bloomtype.control', 'the version of the SQL objects', qr/default_version = '([^']+)'/, $objects);
-	push @found, "bloomtype--$objects.sql is missing" unless -e "$folder/bloomtype--$objects.sql";
+	foreach my $extension ('bloomtype', 'bloomtype_unique')
+	{
+		$compare->("$extension.control", 'the version of the SQL objects', qr/default_version = '([^']+)'/, $objects);
+		push @found, "$extension--$objects.sql is missing" unless -e "$folder/$extension--$objects.sql";
+	}
 
 	# a maintainer without an address has one of this machine in debian/
 	my $in_debian = $maintainer =~ /</ ? $maintainer : ucfirst($maintainer) . ' <bloomtype@localhost>';
@@ -281,7 +284,7 @@ SKIP:
 	skip 'that install scripts are as they were released needs git, and the tag of a release', 1 unless @tags;
 	foreach my $tag (@tags)
 	{
-		foreach my $script (grep { /^bloomtype--.*\.sql$/ } split /\n/, `git -c safe.directory='*' ls-tree --name-only $tag`)
+		foreach my $script (grep { /^bloomtype(?:_unique)?--.*\.sql$/ } split /\n/, `git -c safe.directory='*' ls-tree --name-only $tag`)
 		{
 			my $was = `git -c safe.directory='*' show $tag:$script`;
 
