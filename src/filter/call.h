@@ -39,6 +39,27 @@ BloomReturnRow(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 	return HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls));
 }
 
+/*
+ * BloomHashKey
+ *		Hash a key to add to a filter, or to test.
+ *
+ * An error if the filter has keys of another type, unless both are numbers, which
+ * are comparable.  Zero if no key of the filter's type is equal to this one, so that it
+ * is certainly absent.
+ */
+static pg_attribute_always_inline uint64
+BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
+{
+	BloomKeyType has;
+
+	if (likely(filter->key_type == hasher->key_type.id &&
+			   hasher->key_type.words == 0))
+		return BloomHashDatum(hasher, key, filter->seed);
+	has = BloomKeyTypeOf(filter);
+	return BloomHashKeyAs(hasher, key, BloomHolderOf(filter), &has,
+						  filter->seed, use);
+}
+
 /* What a call site keeps between the rows: its keys' type, stored filters */
 typedef struct BloomCallSite
 {

@@ -68,14 +68,28 @@ extern double BloomRateNow(const Bloom *filter);
 extern bool BloomIsOverfull(const Bloom *filter);
 extern void BloomWarnOverfull(const Bloom *filter);
 
+/* What errors call the filter that has the keys */
+static inline const BloomHolder *
+BloomHolderOf(const Bloom *filter)
+{
+	static const BloomHolder plain = {
+		"Bloom filter", "filter",
+		"bloom_contains_any, bloom_contains_all or bloom_add_all"
+	};
+	static const BloomHolder counting = {
+		"counting Bloom filter", "filter",
+		"counting_bloom_add_all or counting_bloom_remove_all"
+	};
+
+	return BloomIsCounting(filter) ? &counting : &plain;
+}
+
 /*
- * BloomCheckKeyTypeOf
- *		An error, unless the filter, which is the holder or part of it, can hold
- *		keys of this key type.
+ * BloomCheckKeyType
+ *		An error, unless the filter can hold keys of this key type.
  */
 static inline void
-BloomCheckKeyTypeOf(BloomHolder holder, const Bloom *filter,
-					const BloomKeyType *key_type)
+BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
 {
 	if (likely(filter->key_type == key_type->id && key_type->words == 0))
 		return;
@@ -84,14 +98,8 @@ BloomCheckKeyTypeOf(BloomHolder holder, const Bloom *filter,
 		BloomKeyType has = BloomKeyTypeOf(filter);
 
 		if (!BloomSameKeyType(&has, key_type))
-			BloomKeyTypeMismatch(holder, &has, key_type);
+			BloomKeyTypeMismatch(BloomHolderOf(filter), &has, key_type);
 	}
-}
-
-static inline void
-BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
-{
-	BloomCheckKeyTypeOf(BloomHolderOf(filter), filter, key_type);
 }
 
 /*

@@ -275,7 +275,7 @@ HashAsOtherNumber(const BloomHasher *hasher, Datum key, Oid has, uint64 seed,
  * The type of a row is known only with the key.
  */
 void
-BloomCheckHasher(const BloomHasher *hasher, BloomHolder holder,
+BloomCheckHasher(const BloomHasher *hasher, const BloomHolder *holder,
 				 const BloomKeyType *has, BloomUse use)
 {
 	if (!hasher->key_type_varies &&
@@ -286,10 +286,14 @@ BloomCheckHasher(const BloomHasher *hasher, BloomHolder holder,
 
 /*
  * BloomHashKeyAs
- *		BloomHashKey for a holder whose keys have this key type.
+ *		Hash a key to add to a holder whose keys have this key type, or to test.
+ *
+ * An error if it is of another type, unless both are numbers, which are
+ * comparable.  Zero if no key of that type is equal to this one, so that it is
+ * certainly absent.
  */
 uint64
-BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
+BloomHashKeyAs(BloomHasher *hasher, Datum key, const BloomHolder *holder,
 			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
 	BloomKeyType copy;
@@ -323,7 +327,7 @@ BloomHashKeyAs(BloomHasher *hasher, Datum key, BloomHolder holder,
  * An array without elements, or with nulls only, is of any type.
  */
 BloomArrayKeys
-BloomHashArray(BloomHasher *hasher, ArrayType *array, BloomHolder holder,
+BloomHashArray(BloomHasher *hasher, ArrayType *array, const BloomHolder *holder,
 			   const BloomKeyType *has, uint64 seed, BloomUse use)
 {
 	BloomArrayKeys result = {0};

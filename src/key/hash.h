@@ -43,14 +43,14 @@ typedef struct BloomArrayKeys
 extern void *BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array,
 							   Size size);
 extern uint64 BloomHashOther(BloomHasher *hasher, Datum key, uint64 seed);
-extern void BloomCheckHasher(const BloomHasher *hasher, BloomHolder holder,
+extern void BloomCheckHasher(const BloomHasher *hasher, const BloomHolder *holder,
 							 const BloomKeyType *has, BloomUse use);
 extern uint64 BloomHashKeyAs(BloomHasher *hasher, Datum key,
-							 BloomHolder holder, const BloomKeyType *has,
+							 const BloomHolder *holder, const BloomKeyType *has,
 							 uint64 seed, BloomUse use);
 
 extern BloomArrayKeys BloomHashArray(BloomHasher *hasher, ArrayType *array,
-									 BloomHolder holder,
+									 const BloomHolder *holder,
 									 const BloomKeyType *has, uint64 seed,
 									 BloomUse use);
 extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
@@ -124,27 +124,6 @@ BloomHashDatum(BloomHasher *hasher, Datum key, uint64 seed)
 		default:
 			return BloomHashOther(hasher, key, seed);
 	}
-}
-
-/*
- * BloomHashKey
- *		Hash a key to add to a filter, or to test.
- *
- * An error if the filter has keys of another type, unless both are numbers, which
- * are comparable.  Zero if no key of the filter's type is equal to this one, so that it
- * is certainly absent.
- */
-static pg_attribute_always_inline uint64
-BloomHashKey(BloomHasher *hasher, Datum key, const Bloom *filter, BloomUse use)
-{
-	BloomKeyType has;
-
-	if (likely(filter->key_type == hasher->key_type.id &&
-			   hasher->key_type.words == 0))
-		return BloomHashDatum(hasher, key, filter->seed);
-	has = BloomKeyTypeOf(filter);
-	return BloomHashKeyAs(hasher, key, BloomHolderOf(filter), &has,
-						  filter->seed, use);
 }
 
 #endif							/* BLOOM_HASH_H */

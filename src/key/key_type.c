@@ -184,30 +184,20 @@ IsArray(const char *key_type)
  *		The error of a key of another type than the holder's keys.
  */
 void
-BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
+BloomKeyTypeMismatch(const BloomHolder *holder, const BloomKeyType *has,
 					 const BloomKeyType *key_type)
 {
-	static const char *const names[] = {
-		[BLOOM_HOLDER_FILTER] = "Bloom filter",
-		[BLOOM_HOLDER_COUNTING] = "counting Bloom filter",
-		[BLOOM_HOLDER_SET] = "Bloom set"
-	};
-	static const char *const for_arrays[] = {
-		[BLOOM_HOLDER_FILTER] = "bloom_contains_any, bloom_contains_all or bloom_add_all",
-		[BLOOM_HOLDER_COUNTING] = "counting_bloom_add_all or counting_bloom_remove_all",
-		[BLOOM_HOLDER_SET] = "bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all"
-	};
 	char	   *key_name = BloomKeyTypeName(key_type);
 	char	   *has_name = BloomKeyTypeName(has);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the %s's key type %s",
-					key_name, names[holder], has_name),
+					key_name, holder->name, has_name),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
 			 IsArray(key_name) && !IsArray(has_name) ?
 			 errhint("For the elements of an array, use %s.",
-					 for_arrays[holder]) :
+					 holder->for_arrays) :
 			 key_type->id == TEXTOID && has->words == 0 ?
 			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
 					 has_name) :
@@ -216,7 +206,7 @@ BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
 					 has_name) :
 			 has->id == TEXTOID ?
 			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
-					 holder == BLOOM_HOLDER_SET ? "set" : "filter",
+					 holder->short_name,
 					 key_name) :
 			 CastLosesNothing(key_type, has) ?
 			 errhint("Cast the key to %s.", has_name) :

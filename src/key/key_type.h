@@ -14,18 +14,13 @@
 
 #include "bits/layout.h"
 
-/* Whose keys they are, in messages */
-typedef enum BloomHolder
+/* What has keys, in errors: each kind of it has one of these */
+typedef struct BloomHolder
 {
-	BLOOM_HOLDER_FILTER,
-	BLOOM_HOLDER_COUNTING,
-	BLOOM_HOLDER_SET
+	const char *name;
+	const char *short_name;
+	const char *for_arrays;		/* its functions for the elements of an array */
 } BloomHolder;
-
-/* Those of a filter */
-#define BloomHolderOf(filter) \
-	(BloomIsCounting(filter) ? BLOOM_HOLDER_COUNTING : \
-	 BLOOM_HOLDER_FILTER)
 
 /* The name of each kind in messages */
 static inline const char *
@@ -52,7 +47,8 @@ extern BloomKeyType BloomCopyKeyType(const BloomKeyType *key_type);
 extern BloomKind BloomKindOfType(Oid type);
 extern char *BloomNameInServerEncoding(const char *name);
 extern char *BloomKeyTypeName(const BloomKeyType *key_type);
-extern void BloomKeyTypeMismatch(BloomHolder holder, const BloomKeyType *has,
+extern void BloomKeyTypeMismatch(const BloomHolder *holder,
+								 const BloomKeyType *has,
 								 const BloomKeyType *key_type);
 
 #endif							/* BLOOM_KEY_TYPE_H */

@@ -310,7 +310,7 @@ bool
 StoredSetAddKey(StoredSetCall *call, BloomHasher *hasher, Datum key)
 {
 	const StoredSet *set = &call->table.set;
-	uint64		hash = BloomHashKeyAs(hasher, key, BLOOM_HOLDER_SET,
+	uint64		hash = BloomHashKeyAs(hasher, key, &StoredSetHolder,
 									  &set->key_type,
 									  (uint64) set->params.seed, BLOOM_TO_ADD);
 	uint8		answer = STORED_SET_UNKNOWN;

@@ -34,6 +34,12 @@
 /* Hashes that a lane can have */
 #define STORED_SET_LANE_KEYS		127
 
+/* What errors call a set */
+static const BloomHolder StoredSetHolder = {
+	"Bloom set", "set",
+	"bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all"
+};
+
 /* What a call says of a key */
 typedef enum StoredSetAnswer
 {

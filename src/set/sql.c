@@ -363,7 +363,7 @@ bloom_set_contains(PG_FUNCTION_ARGS)
 
 	if (site == NULL)
 		PG_RETURN_NULL();
-	hash = BloomHashKeyAs(&site->hasher, PG_GETARG_DATUM(1), BLOOM_HOLDER_SET,
+	hash = BloomHashKeyAs(&site->hasher, PG_GETARG_DATUM(1), &StoredSetHolder,
 						  &test.key_type, test.seed, BLOOM_TO_FIND);
 	result = StoredSetTestKey(&test, hash);
 	StoredSetFinishTest(&test);
@@ -385,7 +385,7 @@ TestArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 	if (site == NULL)
 		return NULL;
 	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
-							BLOOM_HOLDER_SET, &test.key_type, test.seed,
+							&StoredSetHolder, &test.key_type, test.seed,
 							BLOOM_TO_FIND);
 	answers = palloc0(array->nkeys + 1);
 	StoredSetTestKeys(&test, array->hashes, array->nkeys, answers);
@@ -411,7 +411,7 @@ AddArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 		return NULL;
 	}
 	*array = BloomHashArray(&GetCallSite(fcinfo, true)->hasher,
-							PG_GETARG_ARRAYTYPE_P(1), BLOOM_HOLDER_SET,
+							PG_GETARG_ARRAYTYPE_P(1), &StoredSetHolder,
 							&set->key_type, (uint64) set->params.seed,
 							BLOOM_TO_ADD);
 	/* there is none for a repeat, which is not new */
@@ -552,7 +552,7 @@ bloom_set_remove(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	hash = BloomHashKeyAs(&GetCallSite(fcinfo, false)->hasher,
-						  PG_GETARG_DATUM(1), BLOOM_HOLDER_SET, &set->key_type,
+						  PG_GETARG_DATUM(1), &StoredSetHolder, &set->key_type,
 						  (uint64) set->params.seed, BLOOM_TO_FIND);
 	if (hash != 0)
 		result = StoredSetRemove(&call, hash);
@@ -624,7 +624,7 @@ OpenKeys(const char *query, const StoredSet *set, BloomHasher *hasher)
 				 errhint("It must return one column, with the keys.")));
 	BloomHasherInit(hasher, TupleDescAttr(desc, 0)->atttypid,
 					TupleDescAttr(desc, 0)->attcollation);
-	BloomCheckHasher(hasher, BLOOM_HOLDER_SET, &set->key_type, BLOOM_TO_ADD);
+	BloomCheckHasher(hasher, &StoredSetHolder, &set->key_type, BLOOM_TO_ADD);
 	return portal;
 }
 
@@ -643,7 +643,7 @@ SortFetched(Tuplesortstate *sort, uint64 mask, const StoredSet *set,
 		CHECK_FOR_INTERRUPTS();
 		if (isnull)
 			continue;
-		hash = BloomHashKeyAs(hasher, key, BLOOM_HOLDER_SET, &set->key_type,
+		hash = BloomHashKeyAs(hasher, key, &StoredSetHolder, &set->key_type,
 							  (uint64) set->params.seed, BLOOM_TO_ADD);
 		tuplesort_putdatum(sort, Int64GetDatum((int64) (hash ^ mask)), false);
 	}

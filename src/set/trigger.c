@@ -289,11 +289,11 @@ ChooseKey(TriggerSite *site, const TriggerData *trigger,
 	{
 		/* known by now, and the error is to come before the first key */
 		if (!BloomSameKeyType(has, &site->hasher.key_type))
-			BloomKeyTypeMismatch(BLOOM_HOLDER_SET, has,
+			BloomKeyTypeMismatch(&StoredSetHolder, has,
 								 &site->hasher.key_type);
 	}
 	else
-		BloomCheckHasher(&site->hasher, BLOOM_HOLDER_SET, has, BLOOM_TO_ADD);
+		BloomCheckHasher(&site->hasher, &StoredSetHolder, has, BLOOM_TO_ADD);
 }
 
 static TriggerSite *
@@ -351,7 +351,7 @@ GetKey(const TriggerSite *site, TupleTableSlot *slot, Datum *key)
 static uint64
 HashKey(TriggerSite *site, const StoredSet *set, Datum key)
 {
-	return BloomHashKeyAs(&site->hasher, key, BLOOM_HOLDER_SET, &set->key_type,
+	return BloomHashKeyAs(&site->hasher, key, &StoredSetHolder, &set->key_type,
 						  (uint64) set->params.seed, BLOOM_TO_ADD);
 }
 

@@ -658,7 +658,7 @@ LookAtSet(BloomUnique *unique)
 		table.set.params.kept_bits != BLOOM_UNIQUE_KEPT_BITS)
 		BloomUniqueReportSet(unique, "It is another set than the one that has the keys.",
 							 "Call bloom_unique_drop, and bloom_unique_create again.");
-	BloomCheckHasher(&unique->hasher, BLOOM_HOLDER_SET, &table.set.key_type,
+	BloomCheckHasher(&unique->hasher, &StoredSetHolder, &table.set.key_type,
 					 BLOOM_TO_ADD);
 	PushActiveSnapshot(GetLatestSnapshot());
 	unique->is_marked = StoredSetIsMarked(&table);
