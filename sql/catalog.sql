@@ -157,6 +157,11 @@ SELECT count(DISTINCT proname) AS names
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE proname NOT LIKE E'\\_%';
 
+-- What the library adds to a session that has loaded it: settings, which any role can
+-- change for itself.  (Its hooks: scripts/check-symbols.)
+SELECT bloom_is_empty(bloom_empty(10)) AS loaded;
+SELECT name, context, vartype, boot_val FROM pg_settings WHERE name LIKE 'bloomtype.%' ORDER BY name;
+
 -- Every operator class in this database, ours among them, is complete.
 SELECT count(*) > 100 AS many, count(*) FILTER (WHERE NOT amvalidate(oid)) AS incomplete FROM pg_opclass;
 
