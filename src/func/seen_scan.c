@@ -84,7 +84,7 @@
 #define CURSORS				32
 
 /* Most rows of a batch */
-#define MAX_BATCH			32
+#define MAX_SCAN_BATCH			32
 
 /* In EXPLAIN, and in plans that are sent to other processes */
 #define NODE_NAME			"bloom_seen"
@@ -136,8 +136,8 @@ typedef struct SeenScan
 	 * flags. Columns that are not passed by value point to copies of the
 	 * child's slots, which are cleared when the row was passed on.
 	 */
-	TupleTableSlot *rows[MAX_BATCH];
-	TupleTableSlot *copies[MAX_BATCH];
+	TupleTableSlot *rows[MAX_SCAN_BATCH];
+	TupleTableSlot *copies[MAX_SCAN_BATCH];
 	MemoryContext rows_context;
 	bool		needs_copies;
 	int			flag;			/* its place, after the child's columns */
@@ -255,8 +255,8 @@ IsWatched(const RelOptInfo *input_rel)
  * The path itself is not changed: others may share it.
  */
 static Path *
-Replace(PlannerInfo *root, const RelOptInfo *rel, Path *path,
-		const WindowFuncLists *lists)
+ReplacePath(PlannerInfo *root, const RelOptInfo *rel, Path *path,
+			const WindowFuncLists *lists)
 {
 	if (path->parent != rel)
 		return path;
@@ -266,7 +266,7 @@ Replace(PlannerInfo *root, const RelOptInfo *rel, Path *path,
 		WindowFunc *call;
 
 		*copy = *(WindowAggPath *) path;
-		copy->subpath = Replace(root, rel, copy->subpath, lists);
+		copy->subpath = ReplacePath(root, rel, copy->subpath, lists);
 		call = CallOf(copy, lists);
 		return call != NULL ? MakePath(root, copy, call) : &copy->path;
 	}
@@ -275,7 +275,7 @@ Replace(PlannerInfo *root, const RelOptInfo *rel, Path *path,
 		SortPath   *copy = makeNode(SortPath);
 
 		*copy = *(SortPath *) path;
-		copy->subpath = Replace(root, rel, copy->subpath, lists);
+		copy->subpath = ReplacePath(root, rel, copy->subpath, lists);
 		return &copy->path;
 	}
 	if (IsA(path, IncrementalSortPath))
@@ -283,7 +283,7 @@ Replace(PlannerInfo *root, const RelOptInfo *rel, Path *path,
 		IncrementalSortPath *copy = makeNode(IncrementalSortPath);
 
 		*copy = *(IncrementalSortPath *) path;
-		copy->spath.subpath = Replace(root, rel, copy->spath.subpath, lists);
+		copy->spath.subpath = ReplacePath(root, rel, copy->spath.subpath, lists);
 		return &copy->spath.path;
 	}
 	return path;
@@ -415,7 +415,7 @@ ReplacePaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 								  list_length(root->parse->windowClause));
 	foreach(lc, output_rel->pathlist)
 	{
-		Path	   *path = Replace(root, output_rel, lfirst(lc), lists);
+		Path	   *path = ReplacePath(root, output_rel, lfirst(lc), lists);
 
 		lfirst(lc) = path;
 		if (serial == NULL && IsA(path, CustomPath) &&
@@ -470,7 +470,7 @@ MakePlan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 
 /* A number that is looked at on the first row. */
 static float8
-GetParameter(SeenScan *scan, ExprState *expr, const char *name)
+ScanParameter(SeenScan *scan, ExprState *expr, const char *name)
 {
 	bool		isnull;
 	Datum		value = ExecEvalExprSwitchContext(expr, scan->css.ss.ps.ps_ExprContext,
@@ -484,14 +484,14 @@ GetParameter(SeenScan *scan, ExprState *expr, const char *name)
 static BloomShape
 GetShape(SeenScan *scan)
 {
-	float8		capacity = GetParameter(scan, scan->capacity, "capacity");
-	float8		fp_prob = GetParameter(scan, scan->fp_prob, "fp_prob");
+	float8		capacity = ScanParameter(scan, scan->capacity, "capacity");
+	float8		fp_prob = ScanParameter(scan, scan->fp_prob, "fp_prob");
 
 	return BloomShapeForCapacity(capacity, fp_prob, 0);
 }
 
 static void
-InitHasher(SeenScan *scan)
+InitScanHasher(SeenScan *scan)
 {
 	if (scan->hasher.context != NULL)
 		return;
@@ -504,7 +504,7 @@ static void
 BeginTable(SeenScan *scan)
 {
 	scan->has_begun = true;
-	InitHasher(scan);
+	InitScanHasher(scan);
 	if (scan->shared != NULL && scan->shared->has_table)
 	{
 		BloomSeenJoin(&scan->view, &scan->shared->table, scan->area);
@@ -585,12 +585,12 @@ KeepRow(SeenScan *scan, int i, TupleTableSlot *slot)
  * ahead.  A batch ends when its rows take more than work_mem.
  */
 static bool
-NextBatch(SeenScan *scan)
+ReadBatch(SeenScan *scan)
 {
-	uint64		hashes[MAX_BATCH];
+	uint64		hashes[MAX_SCAN_BATCH];
 	int			most = Min(scan->nrows * 2 + 1, scan->max_rows);
 	Size		memory = MemoryContextMemAllocated(scan->rows_context, false);
-	bool		seen[MAX_BATCH];
+	bool		seen[MAX_SCAN_BATCH];
 	int			n = 0;
 
 	if (!scan->has_begun && scan->shared != NULL && !scan->shared->has_table &&
@@ -640,7 +640,7 @@ NextRow(CustomScanState *css)
 	/* the caller is done with the last row */
 	if (scan->next > 0 && scan->needs_copies)
 		ExecClearTuple(scan->copies[scan->next - 1]);
-	if (scan->next == scan->nrows && !NextBatch(scan))
+	if (scan->next == scan->nrows && !ReadBatch(scan))
 		return NULL;
 	ResetExprContext(econtext);
 	econtext->ecxt_scantuple = scan->rows[scan->next++];
@@ -705,14 +705,14 @@ BeginScan(CustomScanState *css, EState *estate, int eflags)
 	 * Those of temporary tables are the session's own, but many cursors may
 	 * be open in it.
 	 */
-	scan->max_rows = MAX_BATCH;
+	scan->max_rows = MAX_SCAN_BATCH;
 	if (scan->needs_copies &&
 		ExecGetResultSlotOps(outerPlanState(css), NULL) == &TTSOpsBufferHeapTuple)
 	{
 		int			share = Min(NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS),
 								num_temp_buffers / CURSORS);
 
-		scan->max_rows = Max(1, Min(MAX_BATCH, share));
+		scan->max_rows = Max(1, Min(MAX_SCAN_BATCH, share));
 	}
 }
 
@@ -769,7 +769,7 @@ BeginShared(SeenScan *scan, const ParallelContext *context)
 	SharedScan *shared = scan->shared;
 	BloomShape	shape;
 
-	InitHasher(scan);
+	InitScanHasher(scan);
 	if (scan->capacity != NULL)
 		shape = GetShape(scan);
 	memset(shared, 0, sizeof(SharedScan));
@@ -884,7 +884,7 @@ EndScan(CustomScanState *css)
 	SeenScan   *scan = (SeenScan *) css;
 
 	ShutdownShared(css);
-	for (int i = 0; i < MAX_BATCH; i++)
+	for (int i = 0; i < MAX_SCAN_BATCH; i++)
 	{
 		if (scan->rows[i] != NULL)
 			ExecDropSingleTupleTableSlot(scan->rows[i]);
@@ -947,7 +947,7 @@ static const CustomExecMethods exec_methods = {
 };
 
 static Node *
-MakeState(CustomScan *plan)
+MakeScanState(CustomScan *plan)
 {
 	SeenScan   *scan = palloc0(sizeof(SeenScan));
 
@@ -959,7 +959,7 @@ MakeState(CustomScan *plan)
 
 static const CustomScanMethods scan_methods = {
 	.CustomName = NODE_NAME,
-	.CreateCustomScanState = MakeState
+	.CreateCustomScanState = MakeScanState
 };
 
 static const CustomPathMethods path_methods = {

@@ -234,7 +234,7 @@ HintAtMemory(void *arg)
  * so that it can be interrupted.
  */
 static void
-MakeTable(BloomSeenShared *shared, dsa_area *area, uint64 nblocks)
+MakeSharedTable(BloomSeenShared *shared, dsa_area *area, uint64 nblocks)
 {
 	int			number = pg_atomic_read_u32(&shared->ntables);
 	BloomSeenBlocks *table = &shared->tables[number];
@@ -295,7 +295,7 @@ BloomSeenShare(BloomSeenShared *shared, dsa_area *area, BloomSeenTables *call,
 	shared->secret = BloomSeenNextSecret();
 	if (TableBytes(nblocks) > limit || !IsThereMemory(TableBytes(nblocks)))
 		return false;
-	MakeTable(shared, area, nblocks);
+	MakeSharedTable(shared, area, nblocks);
 	pg_atomic_write_u32(&shared->nclaimed, 1);
 	return true;
 }
@@ -509,7 +509,7 @@ Grow(BloomSeenView *view)
 
 		(void) BloomSeenWarnMemory(pg_atomic_read_u64(&shared->nkeys),
 								   TableBytes(view->nblocks), TableBytes(nblocks));
-		MakeTable(shared, view->area, nblocks);
+		MakeSharedTable(shared, view->area, nblocks);
 	}
 	else
 		while (pg_atomic_read_u32(&shared->ntables) == ntables)

@@ -29,9 +29,7 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
