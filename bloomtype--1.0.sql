@@ -494,7 +494,7 @@ CREATE FUNCTION _bloom_seen_support(internal) RETURNS internal
 CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 20
 	SUPPORT _bloom_seen_support;
-COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is, and half as much again while it grows; fewer than 67108864 distinct keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is (a WARNING at sixteen times work_mem times hash_mem_multiplier), and half as much again while it grows; fewer than 67108864 distinct keys';
 
 CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8 DEFAULT 0.01) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10

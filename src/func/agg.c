@@ -160,29 +160,6 @@ FirstCountingState(FunctionCallInfo fcinfo)
 }
 
 /* ----------------------------------------------------------------
- *							KEYS
- * ----------------------------------------------------------------
- */
-
-/* The hash of argument 1, which is not null, and its key type. */
-typedef uint64 (*HashArg) (FunctionCallInfo fcinfo, uint64 seed,
-						   BloomKeyType *key_type);
-
-#define HASH_OF_ARG(name, type_of_keys, hash) \
-static pg_attribute_always_inline uint64 \
-name(FunctionCallInfo fcinfo, uint64 seed, BloomKeyType *key_type) \
-{ \
-	*key_type = BloomBuiltinKeyType(type_of_keys); \
-	return hash; \
-} \
-extern int	bloom_no_such_symbol	/* swallow a semicolon */
-
-HASH_OF_ARG(HashInt2, INT8OID, BloomHashInt64(PG_GETARG_INT16(1), seed));
-HASH_OF_ARG(HashInt4, INT8OID, BloomHashInt64(PG_GETARG_INT32(1), seed));
-HASH_OF_ARG(HashInt8, INT8OID, BloomHashInt64(PG_GETARG_INT64(1), seed));
-HASH_OF_ARG(HashUuid, UUIDOID, BloomHashUuid(PG_GETARG_UUID_P(1), seed));
-
-/* ----------------------------------------------------------------
  *							TRANSITION, BY KEY TYPE
  *
  * A function for each key type, with its hash inlined, since a switch or a
@@ -194,6 +171,9 @@ HASH_OF_ARG(HashUuid, UUIDOID, BloomHashUuid(PG_GETARG_UUID_P(1), seed));
 #define WhenFull() \
 	(PG_NARGS() == 4 ? BLOOM_TURN_INTO_BITS : BLOOM_FAIL_WHEN_FULL)
 
+/* The hash of argument 1, which is not null */
+typedef uint64 (*HashArg) (FunctionCallInfo fcinfo, uint64 seed);
+
 /*
  * A key whose type is not the state's, or is not known to be: it may be the
  * first, or a number beside numbers of another type.
@@ -202,23 +182,19 @@ static pg_noinline Bloom *
 SetKeyType(FunctionCallInfo fcinfo, Bloom *state, Oid type,
 		   const BloomKeyType *key_type, uint64 *hash)
 {
-	BloomKeyType has = BloomKeyTypeOf(state);
 	BloomHasher hasher;
 
-	if (has.id == 0)
+	if (state->key_type == 0)
 		return BloomStateSetKeyType(state, key_type);
-	if (!BloomSameKeyType(&has, key_type))
-	{
-		BloomHasherInit(&hasher, type, PG_GET_COLLATION());
-		*hash = BloomHashKey(&hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
-	}
+	BloomHasherInit(&hasher, type, PG_GET_COLLATION());
+	*hash = BloomHashKey(&hasher, PG_GETARG_DATUM(1), state, BLOOM_TO_ADD);
 	return state;
 }
 
 static pg_attribute_always_inline Datum
-Transition(FunctionCallInfo fcinfo, Oid type, HashArg hash_arg)
+Transition(FunctionCallInfo fcinfo, Oid type, Oid key_type_id, HashArg hash_arg)
 {
-	BloomKeyType key_type;
+	BloomKeyType key_type = BloomBuiltinKeyType(key_type_id);
 	Bloom	   *old;
 	Bloom	   *state;
 	uint64		hash;
@@ -230,26 +206,64 @@ Transition(FunctionCallInfo fcinfo, Oid type, HashArg hash_arg)
 		old = FirstState(fcinfo);
 	if (PG_ARGISNULL(1))
 		return ReturnState(fcinfo, old, old);
-	hash = hash_arg(fcinfo, old->seed, &key_type);
+	hash = hash_arg(fcinfo, old->seed);
 	state = old;
-	if (unlikely(old->key_type != key_type.id || key_type.words > 0))
+	if (unlikely(old->key_type != key_type.id))
 		state = SetKeyType(fcinfo, old, type, &key_type, &hash);
 	return ReturnState(fcinfo, BloomStateAdd(state, hash, WhenFull()), old);
 }
 
-#define TRANSITION_FUNCTION(name, type, hash_arg) \
-PG_FUNCTION_INFO_V1(name); \
-Datum \
-name(PG_FUNCTION_ARGS) \
-{ \
-	return Transition(fcinfo, type, hash_arg); \
-} \
-extern int	bloom_no_such_symbol
+static inline uint64
+HashInt2(FunctionCallInfo fcinfo, uint64 seed)
+{
+	return BloomHashInt64(PG_GETARG_INT16(1), seed);
+}
 
-TRANSITION_FUNCTION(_bloom_agg_trans_int2, INT2OID, HashInt2);
-TRANSITION_FUNCTION(_bloom_agg_trans_int4, INT4OID, HashInt4);
-TRANSITION_FUNCTION(_bloom_agg_trans_int8, INT8OID, HashInt8);
-TRANSITION_FUNCTION(_bloom_agg_trans_uuid, UUIDOID, HashUuid);
+static inline uint64
+HashInt4(FunctionCallInfo fcinfo, uint64 seed)
+{
+	return BloomHashInt64(PG_GETARG_INT32(1), seed);
+}
+
+static inline uint64
+HashInt8(FunctionCallInfo fcinfo, uint64 seed)
+{
+	return BloomHashInt64(PG_GETARG_INT64(1), seed);
+}
+
+static inline uint64
+HashUuid(FunctionCallInfo fcinfo, uint64 seed)
+{
+	return BloomHashUuid(PG_GETARG_UUID_P(1), seed);
+}
+
+PG_FUNCTION_INFO_V1(_bloom_agg_trans_int2);
+Datum
+_bloom_agg_trans_int2(PG_FUNCTION_ARGS)
+{
+	return Transition(fcinfo, INT2OID, INT8OID, HashInt2);
+}
+
+PG_FUNCTION_INFO_V1(_bloom_agg_trans_int4);
+Datum
+_bloom_agg_trans_int4(PG_FUNCTION_ARGS)
+{
+	return Transition(fcinfo, INT4OID, INT8OID, HashInt4);
+}
+
+PG_FUNCTION_INFO_V1(_bloom_agg_trans_int8);
+Datum
+_bloom_agg_trans_int8(PG_FUNCTION_ARGS)
+{
+	return Transition(fcinfo, INT8OID, INT8OID, HashInt8);
+}
+
+PG_FUNCTION_INFO_V1(_bloom_agg_trans_uuid);
+Datum
+_bloom_agg_trans_uuid(PG_FUNCTION_ARGS)
+{
+	return Transition(fcinfo, UUIDOID, UUIDOID, HashUuid);
+}
 
 /* ----------------------------------------------------------------
  *							TRANSITION, ANY OTHER TYPE

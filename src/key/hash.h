@@ -87,12 +87,6 @@ BloomHashInt32(int32 value, uint64 seed)
 }
 
 static inline uint64
-BloomHashChar(char value, uint64 seed)
-{
-	return BloomHashNotZero(XXH3_64bits_withSeed(&value, 1, seed));
-}
-
-static inline uint64
 BloomHashUuid(const void *value, uint64 seed)
 {
 	return BloomHashNotZero(XXH3_64bits_withSeed(value, 16, seed));
