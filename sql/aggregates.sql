@@ -133,12 +133,14 @@ SELECT bloom_agg('a'::text) @> 'a' AS own, bloom_agg('a'::text, 0.01) @> 'a' AS 
 PREPARE typed AS SELECT bloom_agg($1::text) @> 'a' AS own, bloom_agg($2::text, 10, 0.01) @> 'a' AS with_capacity;
 EXECUTE typed('a', 'a');
 -- fail: no type
+\set VERBOSITY sqlstate
 SELECT bloom_agg('a');
 SELECT bloom_agg(NULL);
 SELECT bloom_agg('a', 0.01);
 SELECT bloom_agg('a', 10, 0.01);
 PREPARE failing AS SELECT bloom_agg($1);
 PREPARE failing AS SELECT bloom_agg($1, 10, 0.01);
+\set VERBOSITY default
 -- Of the same keys, each form builds the same filter.
 SELECT bloom_agg(i::int2, 0.01) = bloom_agg(i::int2) AS smallint,
 	   bloom_agg(i, 0.01) = bloom_agg(i) AS integer,
