@@ -142,6 +142,6 @@ SELECT key, (bloom_info(f)).key_type
 FROM (SELECT 'int2' AS key, bloom_agg(1::int2) AS f UNION ALL SELECT 'oid', bloom_agg(1::oid) UNION ALL SELECT 'regclass', bloom_agg('pg_class'::regclass)
 	UNION ALL SELECT 'float4', bloom_agg(1::float4) UNION ALL SELECT 'numeric', bloom_agg(1.0) UNION ALL SELECT 'money', bloom_agg(1::money)
 	UNION ALL SELECT '"char"', bloom_agg('a'::"char") UNION ALL SELECT 'name', bloom_agg('a'::name) UNION ALL SELECT 'char(1)', bloom_agg('a'::char(1))
-	UNION ALL SELECT 'unknown', bloom_agg('a') UNION ALL SELECT 'bytea', bloom_agg('a'::bytea) UNION ALL SELECT 'bool', bloom_agg(true)
+	UNION ALL SELECT 'varchar', bloom_agg('a'::varchar) UNION ALL SELECT 'text', bloom_agg('a'::text) UNION ALL SELECT 'bytea', bloom_agg('a'::bytea) UNION ALL SELECT 'bool', bloom_agg(true)
 	UNION ALL SELECT 'date', bloom_agg(date '2026-01-01') UNION ALL SELECT 'time', bloom_agg(time '00:00') UNION ALL SELECT 'timestamp', bloom_agg(timestamp '2026-01-01')
 	UNION ALL SELECT 'timestamptz', bloom_agg(timestamptz '2026-01-01')) AS s;
