@@ -226,6 +226,8 @@ my %calls = (
 	bloom_set_load => q{ext.bloom_set_load('ext.kept', 'SELECT 77') OPERATOR(pg_catalog.=) 1},
 	bloom_set_remove => q{ext.bloom_set_remove('ext.kept', 77)},
 	bloom_unique => undef,	# these, below
+	bloom_unique_claim => undef,
+	bloom_unique_claim_all => undef,
 	bloom_unique_create => undef,
 	bloom_unique_drop => undef,
 	bloom_unique_rebuild => undef,
@@ -307,9 +309,9 @@ returns_true('bloom_unique', q{
 	INSERT INTO ext.parted VALUES (1, 1);
 	SELECT ext.bloom_unique_create('ext.parted', 'id', validate => false) \g /dev/null
 	CALL ext.bloom_unique_validate('ext.parted', 'id');
-	INSERT INTO ext.parted VALUES (1, 1), (2, 1), (2, 1);
+	INSERT INTO ext.parted SELECT i, 1 FROM pg_catalog.unnest(ext.bloom_unique_claim_all('ext.parted', 'id', ARRAY[1, 2, 2]::pg_catalog.int8[])) AS i;
 	ALTER TABLE ext.parted ATTACH PARTITION ext.parted_2 FOR VALUES IN (2);
-	INSERT INTO ext.parted VALUES (2, 2), (3, 2);
+	INSERT INTO ext.parted SELECT i, 2 FROM pg_catalog.generate_series(2::pg_catalog.int8, 3::pg_catalog.int8) AS i WHERE ext.bloom_unique_claim('ext.parted', 'id', i);
 	ALTER TABLE ext.parted DISABLE TRIGGER USER;
 	ALTER TABLE ext.parted ENABLE TRIGGER USER;
 	ALTER TABLE ext.parted OWNER TO CURRENT_USER;
