@@ -515,7 +515,8 @@ SetCells(const StoredSetCall *call, StoredSetRange *range, Size size)
 	uint64		width = (range->last - range->start) / ncells;
 
 	if (size > STORED_SET_LIST_BYTES && width > 1)
-		range->cell_bits = pg_leftmost_one_pos64(width);
+		range->cell_bits = Max(pg_leftmost_one_pos64(width),
+							   call->table.set.packing.dropped);
 	else if (range->nlist == 0 && call->nkeys > 1)
 		range->cell_bits = YOUNG_CELL_BITS;
 }
