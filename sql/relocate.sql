@@ -57,7 +57,8 @@ EXECUTE add('before');
 CREATE SCHEMA moved;
 ALTER EXTENSION bloomtype SET SCHEMA moved;
 SELECT count(*) AS left_behind FROM pg_proc
-WHERE pronamespace = :'home'::regnamespace AND probin LIKE '%bloomtype%';
+-- (unique keys are an extension of their own)
+WHERE pronamespace = :'home'::regnamespace AND probin LIKE '%bloomtype%' AND proname !~ 'bloom_unique';
 
 -- fail: what looks names up when it runs needs the new schema in search_path
 \set VERBOSITY sqlstate

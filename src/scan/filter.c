@@ -94,9 +94,13 @@ BloomScanQuiet(PlanState *ps)
 	switch (nodeTag(plan))
 	{
 		case T_NestLoop:
-		case T_MergeJoin:
-		case T_HashJoin:
 			return IsQuiet(((Join *) plan)->joinqual);
+		case T_MergeJoin:
+			return IsQuiet(((Join *) plan)->joinqual) &&
+				IsQuiet(((MergeJoin *) plan)->mergeclauses);
+		case T_HashJoin:
+			return IsQuiet(((Join *) plan)->joinqual) &&
+				IsQuiet(((HashJoin *) plan)->hashclauses);
 		default:
 			return true;
 	}

@@ -68,8 +68,11 @@ static ExecutorStart_hook_type previous_start = NULL;
 
 /*
  * IsLoud
- *		For the inner side of a nested loop, which is read once for each outer
- *		row: could anybody notice how often?  For planstate_tree_walker.
+ *		For the inner side of a join: could anybody notice how often it is read,
+ *		and how far?  For planstate_tree_walker.
+ *
+ * That of a nested loop is read once for each outer row, that of a merge join
+ * until outer rows end, that of a hash join not at all if there is none.
  */
 static bool
 IsLoud(PlanState *ps, void *context)
@@ -84,8 +87,18 @@ IsLoud(PlanState *ps, void *context)
 		case T_MaterialState:
 		case T_MemoizeState:
 		case T_AppendState:
+		case T_SubqueryScanState:
+		case T_SortState:
+		case T_HashState:
+		case T_HashJoinState:
+		case T_NestLoopState:
+		case T_MergeJoinState:
 			return !BloomScanQuiet(ps) ||
 				planstate_tree_walker(ps, IsLoud, context);
+		case T_CustomScanState:
+			/* ours is as its child */
+			return BloomScanBelow(ps) == ps ||
+				IsLoud(BloomScanBelow(ps), context);
 		default:
 			return true;
 	}
@@ -145,7 +158,7 @@ OnlyChild(PlanState *ps, int *varno)
 				default:
 					break;
 			}
-			if (IsA(ps, NestLoopState) && IsLoud(innerPlanState(ps), NULL))
+			if (IsLoud(innerPlanState(ps), NULL))
 				child = NULL;
 			break;
 		default:
