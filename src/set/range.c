@@ -33,6 +33,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/procarray.h"
