@@ -204,7 +204,7 @@ TypmodIn(FunctionCallInfo fcinfo, BloomKind kind)
 			 errmsg("type modifiers of type %s have too many digits",
 					NameOfType(kind)),
 			 errdetail("A capacity or fp_prob with more than three significant digits does not fit into a type modifier."),
-			 errhint("The nearest type is %s%s.",
+			 errhint("A type that fits is %s%s.",
 					 NameOfType(kind), TypmodText(typmod, ", "))));
 }
 
