@@ -142,6 +142,39 @@ SELECT count(*) FROM visible JOIN two ON visible.o OPERATOR(=) two.o;
 
 
 RESET bloomtype_scan.testing;
+-- volatile functions are called as often as without, wherever they stand: in the LIMIT
+-- of a nested loop's inner side, in a hash condition, on the inner side of a merge join
+SET enable_memoize = off;
+SET join_collapse_limit = 1;
+SET from_collapse_limit = 1;
+CREATE SEQUENCE called;
+CREATE FUNCTION called(i int) RETURNS int VOLATILE LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''called''); RETURN i; END';
+CREATE TABLE inside AS SELECT i AS k, i % 7 AS y FROM generate_series(0, 999) AS i;
+CREATE TABLE price AS SELECT i::money AS m, i AS k, i % 100 AS s FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON inside (k);
+CREATE INDEX ON price (m);
+VACUUM ANALYZE inside, price;
+CREATE FUNCTION calls(query text, method text, enabled text, OUT answer text, OUT calls bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM setval('called', 1), set_config('enable_' || method, 'on', true), set_config('bloomtype_scan.enabled', enabled, true);
+	EXECUTE query INTO answer;
+	PERFORM set_config('enable_' || method, CASE method WHEN 'hashjoin' THEN 'on' ELSE 'off' END, true);
+	calls := last_value FROM called;
+END $$;
+CREATE TABLE loud (n int, method text, query text);
+INSERT INTO loud VALUES
+	(1, 'nestloop', 'SELECT (count(*), sum(l.k)) FROM fact CROSS JOIN LATERAL (SELECT i.k FROM inside AS i WHERE i.k <= fact.s ORDER BY i.k LIMIT nextval(''called'') % 3) AS l JOIN dim ON dim.k = fact.k'),
+	(2, 'hashjoin', 'SELECT count(*) FROM fact JOIN inside AS i ON (SELECT nextval(''called'') * 0 + fact.s + zero FROM (SELECT 0 AS zero OFFSET 0) AS z) = i.k JOIN dim ON dim.k = fact.k'),
+	(3, 'mergejoin', 'SELECT count(*) FROM price LEFT JOIN (SELECT m, k FROM price WHERE called(k) >= 0 ORDER BY m OFFSET 0) AS i ON i.m = price.m AND i.k > price.s - 10 JOIN dim ON dim.k = price.k');
+SET enable_sort = off;
+SELECT n, method, w.answer = a.answer AS same_answer, w.calls = a.calls AS as_often, w.calls > 10000 AS often
+FROM loud, calls(query, method, 'off') AS w, calls(query, method, 'on') AS a
+ORDER BY n;
+RESET enable_sort;
+RESET enable_memoize;
+RESET join_collapse_limit;
+RESET from_collapse_limit;
+
 -- only superusers test
 CREATE ROLE scan_user;
 SET ROLE scan_user;
