@@ -258,3 +258,19 @@ SELECT bloom_set_contains('processed', 3) AS there;
 INSERT INTO processed_event (id) VALUES (1) ON CONFLICT (id) DO NOTHING;
 DROP VIEW processed_event;
 DROP TABLE processed;
+
+--
+-- One column and a time: many rows of a statement, beside DISTINCT
+--
+SELECT bloom_set_create('numbers', 'int', keep => '1 day', seed => 1), bloom_set_create('texts', 'text', keep => '1 day', seed => 1), bloom_set_create('uuids', 'uuid', keep => '1 day', seed => 1);
+CREATE TABLE number (k int, sent timestamptz);
+CREATE TABLE text_key (k text, sent timestamptz);
+CREATE TABLE uuid_key (k uuid, sent timestamptz);
+CREATE TRIGGER dedup BEFORE INSERT ON number FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('numbers', 'k', 'sent');
+CREATE TRIGGER dedup BEFORE INSERT ON text_key FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('texts', 'k', 'sent');
+CREATE TRIGGER dedup BEFORE INSERT ON uuid_key FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('uuids', 'k', 'sent');
+INSERT INTO number SELECT i % 300, now() FROM generate_series(1, 1000) AS i;
+INSERT INTO text_key SELECT i % 300, now() FROM generate_series(1, 1000) AS i;
+INSERT INTO uuid_key SELECT md5((i % 300)::text)::uuid, now() FROM generate_series(1, 1000) AS i;
+SELECT (SELECT count(*) FROM number) AS numbers, (SELECT count(*) FROM text_key) AS texts, (SELECT count(*) FROM uuid_key) AS uuids;
+DROP TABLE number, text_key, uuid_key, numbers, texts, uuids;

@@ -238,6 +238,7 @@ MakeHasher(TriggerSite *site, TupleDesc desc, int ncolumns)
 	Form_pg_attribute first = TupleDescAttr(desc, site->columns[0] - 1);
 
 	site->ncolumns = ncolumns;
+	site->row = NULL;
 	if (ncolumns == 1)
 	{
 		BloomHasherInit(&site->hasher, first->atttypid, first->attcollation);
