@@ -199,7 +199,7 @@ main(void)
 		Size		size;
 
 		for (int i = 0; i < MOST; i++)
-			items[i].hash = 1000 + ((uint64) i << bits);
+			items[i].hash = (uint64) (i + 1) << bits;
 		size = StoredSetWritePack(bytes, &like, items, MOST);
 		/* 2 bits and those of the stride, of each */
 		ok(size <= STORED_SET_PACK_HEADER + MOST * (2 + bits) / 8 + 2,
