@@ -136,15 +136,6 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 #define BloomIsOwnerOfTable(relid, role)	pg_class_ownercheck(relid, role)
 #endif
 
-/* Rows come by SPLIT and MERGE PARTITIONS since PostgreSQL 19 */
-#if PG_VERSION_NUM >= 190000
-#define BloomMakesPartitions(command) \
-	((command)->subtype == AT_SplitPartition || \
-	 (command)->subtype == AT_MergePartitions)
-#else
-#define BloomMakesPartitions(command)	(false)
-#endif
-
 /* A generated column can get another expression since PostgreSQL 17 */
 #if PG_VERSION_NUM >= 170000
 #define BloomSetsExpression(command)	((command)->subtype == AT_SetExpression)

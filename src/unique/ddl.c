@@ -271,8 +271,6 @@ Follow(Oid relid, const AlterTableCmd *command)
 		default:
 			if (BloomSetsExpression(command))
 				CheckExpression(relid);
-			if (BloomMakesPartitions(command))
-				CheckAttached(relid);
 			break;
 	}
 }
