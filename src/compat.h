@@ -40,6 +40,11 @@ extern PGDLLEXPORT void _PG_init(void);
 	} while (0)
 #endif
 
+/* A row type that is made by hand is to be completed since PostgreSQL 19 */
+#if PG_VERSION_NUM < 190000
+#define TupleDescFinalize(tupdesc)	((void) (tupdesc))
+#endif
+
 #if PG_VERSION_NUM >= 170000
 #define BloomLocalTransaction()	(MyProc->vxid.lxid)
 #else

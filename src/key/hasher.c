@@ -36,6 +36,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -322,6 +323,36 @@ BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod)
 				 (hasher->typentry != NULL &&
 				  hasher->typentry->tupDesc_identifier != hasher->row_identifier)))
 		SetColumns(hasher, row_type, typmod);
+}
+
+/*
+ * BloomHasherInitColumns
+ *		Prepare to hash keys of one column, or of several, which are hashed as
+ *		ROW(a, b).  The result is the type of these rows, or NULL.
+ */
+TupleDesc
+BloomHasherInitColumns(BloomHasher *hasher, int ncolumns, const Oid *types,
+					   const Oid *collations)
+{
+	TupleDesc	row;
+
+	if (ncolumns == 1)
+	{
+		BloomHasherInit(hasher, types[0], collations[0]);
+		return NULL;
+	}
+	row = CreateTemplateTupleDesc(ncolumns);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		TupleDescInitEntry(row, (AttrNumber) (i + 1), NULL, types[i], -1, 0);
+		TupleDescInitEntryCollation(row, (AttrNumber) (i + 1), collations[i]);
+	}
+	TupleDescFinalize(row);
+	row = BlessTupleDesc(row);
+	BloomHasherInit(hasher, RECORDOID, InvalidOid);
+	BloomSetRowType(hasher, RECORDOID, row->tdtypmod);
+	BloomRefreshKeyType(hasher);
+	return row;
 }
 
 /*

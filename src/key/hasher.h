@@ -109,6 +109,9 @@ extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
 extern BloomKeyType BloomKeyTypeOfSqlType(Oid type);
 extern bool BloomTextIsKeyType(Oid collation);
 extern void BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod);
+extern TupleDesc BloomHasherInitColumns(BloomHasher *hasher, int ncolumns,
+										const Oid *types,
+										const Oid *collations);
 extern void BloomForgetRowTypes(BloomHasher *hasher);
 extern void BloomRefreshName(BloomHasher *hasher);
 extern void BloomRefreshKeyType(BloomHasher *hasher);

@@ -231,33 +231,22 @@ CheckMoves(const TriggerData *trigger, Oid root)
 					 arguments.data)));
 }
 
-/* Prepare to hash keys of so many columns: several are hashed as ROW(a, b). */
+/* Prepare to hash keys of so many columns. */
 static void
 MakeHasher(TriggerSite *site, TupleDesc desc, int ncolumns)
 {
-	Form_pg_attribute first = TupleDescAttr(desc, site->columns[0] - 1);
+	Oid			types[FUNC_MAX_ARGS];
+	Oid			collations[FUNC_MAX_ARGS];
 
-	site->ncolumns = ncolumns;
-	site->row = NULL;
-	if (ncolumns == 1)
-	{
-		BloomHasherInit(&site->hasher, first->atttypid, first->attcollation);
-		return;
-	}
-	site->row = CreateTemplateTupleDesc(ncolumns);
 	for (int i = 0; i < ncolumns; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, site->columns[i] - 1);
 
-		TupleDescInitEntry(site->row, (AttrNumber) (i + 1), NULL,
-						   column->atttypid, -1, 0);
-		TupleDescInitEntryCollation(site->row, (AttrNumber) (i + 1),
-									column->attcollation);
+		types[i] = column->atttypid;
+		collations[i] = column->attcollation;
 	}
-	site->row = BlessTupleDesc(site->row);
-	BloomHasherInit(&site->hasher, RECORDOID, InvalidOid);
-	BloomSetRowType(&site->hasher, RECORDOID, site->row->tdtypmod);
-	BloomRefreshKeyType(&site->hasher);
+	site->ncolumns = ncolumns;
+	site->row = BloomHasherInitColumns(&site->hasher, ncolumns, types, collations);
 }
 
 /*

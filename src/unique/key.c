@@ -30,7 +30,6 @@
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
@@ -413,33 +412,6 @@ DescribeColumn(Oid root, AttrNumber number, BloomUniqueColumn *column)
 	CheckType(column->type, NameStr(column->name));
 }
 
-/* Prepare to hash keys: those of several columns are hashed as ROW(a, b). */
-static void
-MakeHasher(BloomUnique *unique)
-{
-	const BloomUniqueColumn *first = unique->columns;
-
-	if (unique->ncolumns == 1)
-	{
-		BloomHasherInit(&unique->hasher, first->type, first->collation);
-		return;
-	}
-	unique->row = CreateTemplateTupleDesc(unique->ncolumns);
-	for (int i = 0; i < unique->ncolumns; i++)
-	{
-		const BloomUniqueColumn *column = &unique->columns[i];
-
-		TupleDescInitEntry(unique->row, (AttrNumber) (i + 1), NULL,
-						   column->type, -1, 0);
-		TupleDescInitEntryCollation(unique->row, (AttrNumber) (i + 1),
-									column->collation);
-	}
-	unique->row = BlessTupleDesc(unique->row);
-	BloomHasherInit(&unique->hasher, RECORDOID, InvalidOid);
-	BloomSetRowType(&unique->hasher, RECORDOID, unique->row->tdtypmod);
-	BloomRefreshKeyType(&unique->hasher);
-}
-
 /*
  * BloomUniqueDescribe
  *		Complete what is known of a key, whose table and numbers of columns are
@@ -450,15 +422,22 @@ BloomUniqueDescribe(BloomUnique *unique)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID,
 										ObjectIdGetDatum(unique->tag.root));
+	Oid			types[INDEX_MAX_KEYS];
+	Oid			collations[INDEX_MAX_KEYS];
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "table %u does not exist", unique->tag.root);
 	unique->owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	for (int i = 0; i < unique->ncolumns; i++)
+	{
 		DescribeColumn(unique->tag.root, unique->columns[i].number,
 					   &unique->columns[i]);
-	MakeHasher(unique);
+		types[i] = unique->columns[i].type;
+		collations[i] = unique->columns[i].collation;
+	}
+	unique->row = BloomHasherInitColumns(&unique->hasher, unique->ncolumns, types,
+										 collations);
 }
 
 /*

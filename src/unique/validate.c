@@ -36,6 +36,7 @@
 #include "set/compat.h"
 #include "set/set.h"
 #include "unique/unique.h"
+#include "compat.h"
 #include "pause.h"
 
 /* Keys that are added in a transaction */
@@ -110,6 +111,7 @@ MakeDesc(const BloomUnique *unique)
 	for (int i = 0; i < unique->ncolumns; i++)
 		TupleDescInitEntry(desc, (AttrNumber) (i + 2), NULL,
 						   unique->columns[i].type, -1, 0);
+	TupleDescFinalize(desc);
 	return desc;
 }
 
