@@ -54,6 +54,8 @@ typedef struct ScanNode
 	PlanState **link;			/* the parent's, to us */
 	ExprContext *econtext;		/* for hash functions that allocate, or NULL */
 	bool		before;			/* reads the scan's rows, before its qual */
+	bool		by_page;		/* and tests all rows of a page together */
+	ScanPage	page;
 	int			nuses;
 	int			max_uses;
 	ScanUse   **uses;
@@ -91,7 +93,7 @@ EndWindow(ScanUse *use)
 {
 	uint32		window = Window(use);
 
-	if (use->rejected >= window / PAYS_AT ||
+	if (use->rejected >= use->tested / PAYS_AT ||
 		use->filter->testing == SCAN_TESTING_FORCE)
 		use->npauses = 0;
 	else if (++use->npauses > MAX_PAUSES)
@@ -104,7 +106,7 @@ EndWindow(ScanUse *use)
 	}
 	use->total_rejected += use->rejected;
 	use->rejected = 0;
-	use->left = window;
+	use->tested = 0;
 }
 
 /*
@@ -112,7 +114,7 @@ EndWindow(ScanUse *use)
  *		A row comes, and the filter is not on.
  */
 static void
-Advance(ScanUse *use)
+Advance(ScanNode *node, ScanUse *use)
 {
 	ScanFilter *filter = use->filter;
 
@@ -131,7 +133,11 @@ Advance(ScanUse *use)
 	if (use->wait > 0)
 		use->wait--;
 	else
+	{
 		Enter(use, BloomScanMake(filter) ? SCAN_ON : SCAN_GONE);
+		/* the rows that are left of this page can be tested now */
+		BloomScanForgetPage(&node->page);
+	}
 }
 
 
@@ -182,6 +188,75 @@ HashRow(const ScanUse *use, TupleTableSlot *slot, uint32 *hash)
 	return true;
 }
 
+/*
+ * HashKeys
+ *		The same for all rows of a page.
+ */
+static void
+HashKeys(ScanNode *node, ScanUse *use, TableScanDesc scan, uint32 *hashes)
+{
+	ScanFilter *filter = use->filter;
+	ScanPage   *page = &node->page;
+	Datum		keys[MaxHeapTuplesPerPage];
+	MemoryContext old = CurrentMemoryContext;
+
+	memset(hashes, 0, page->nrows * sizeof(uint32));
+	for (int k = 0; k < filter->nkeys; k++)
+	{
+		BloomScanReadPage(page, scan, &use->column[k], keys);
+		for (int i = 0; i < page->nrows; i++)
+		{
+			if (!page->keep[i])
+				continue;
+			if (node->econtext != NULL)
+			{
+				ResetExprContext(node->econtext);
+				MemoryContextSwitchTo(node->econtext->ecxt_per_tuple_memory);
+			}
+			hashes[i] = pg_rotate_left32(hashes[i], 1) ^
+				HashKey(&filter->outer_hash[k], filter->collation[k], keys[i]);
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * TestPage
+ *		The scan has entered a page: take out of its list the rows behind the
+ *		current one that a filter does not know.  Returns how many.
+ */
+static int
+TestPage(ScanNode *node, TableScanDesc scan)
+{
+	ScanPage   *page = &node->page;
+	int			nrows;
+
+	if (!BloomScanEnterPage(page, scan))
+		return 0;
+	nrows = page->nrows;
+	for (int i = 0; i < node->nuses; i++)
+	{
+		ScanUse    *use = node->uses[i];
+		uint32		hashes[MaxHeapTuplesPerPage];
+		int			nrejected;
+
+		use->paged = 0;
+		if (use->on != use->filter->generation)
+			continue;
+		use->paged = use->on;
+		HashKeys(node, use, scan, hashes);
+		for (int j = 0; j < page->nrows; j++)
+			page->keep[j] &= BloomScanHas(use->filter, hashes[j]);
+		use->tested += page->nrows;
+		nrejected = BloomScanKeepRows(page, scan);
+		use->rejected += nrejected;
+		use->page_rejected += nrejected;
+		if (use->tested >= Window(use))
+			EndWindow(use);
+	}
+	return nrows - page->nrows;
+}
+
 static TupleTableSlot *NextUntested(PlanState *ps);
 
 /*
@@ -197,16 +272,20 @@ Report(ScanNode *node, bool leaves)
 		ScanUse    *use = node->uses[i];
 		ScanFilter *filter = use->filter;
 		Join	   *join = (Join *) filter->join->js.ps.plan;
+		int			seen = 0;
 
 		if (filter->testing == SCAN_TESTING_OFF)
 			continue;
+		for (int k = 0; k < filter->nkeys; k++)
+			seen |= use->column[k].seen;
 		ereport(DEBUG1,
 				(errmsg_internal("bloomtype_scan: join=%d passed=%u child=%d before=%d rejected="
-								 UINT64_FORMAT " made=%d again=%d steps=%u trusted=%d shared=%d worker=%d left=%d",
+								 UINT64_FORMAT " paged=" UINT64_FORMAT
+								 " seen=%d made=%d again=%d steps=%u trusted=%d shared=%d worker=%d left=%d",
 								 (int) join->jointype, use->passed,
 								 (int) nodeTag(outerPlanState(node)->plan),
 								 node->before, use->total_rejected + use->rejected,
-								 filter->nmade, use->nagain, use->steps,
+								 use->page_rejected, seen, filter->nmade, use->nagain, use->steps,
 								 filter->trusted,
 								 innerPlanState(filter->join)->plan->parallel_aware,
 								 IsParallelWorker(), leaves)));
@@ -236,9 +315,11 @@ Leave(ScanNode *node)
 /*
  * Passes
  *		May the row have a partner in each of the joins?
+ *
+ * is_new: it has not been tested together with the rows of its page.
  */
 static inline bool
-Passes(ScanNode *node, TupleTableSlot *slot)
+Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 {
 	bool		passes = true;
 	bool		tested = false;
@@ -257,14 +338,16 @@ Passes(ScanNode *node, TupleTableSlot *slot)
 
 		/* the filter of a table that is gone has another generation */
 		if (unlikely(use->on != use->filter->generation))
-			Advance(use);
+			Advance(node, use);
+		else if (!is_new && use->paged == use->on)
+			tested = true;
 		else
 		{
 			passes = HashRow(use, slot, &hash) &&
 				BloomScanHas(use->filter, hash);
 			tested = true;
 			use->rejected += !passes;
-			if (unlikely(--use->left == 0))
+			if (unlikely(++use->tested >= Window(use)))
 				EndWindow(use);
 		}
 		ngone += use->state == SCAN_GONE;
@@ -291,7 +374,7 @@ NextAfter(PlanState *ps)
 	{
 		TupleTableSlot *slot = ExecProcNode(child);
 
-		if (TupIsNull(slot) || Passes(node, slot))
+		if (TupIsNull(slot) || Passes(node, slot, true))
 			return slot;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -317,10 +400,14 @@ NextBefore(PlanState *ps)
 	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
 
 	if (unlikely(desc == NULL || scan->ss.ps.chgParam != NULL))
+	{
+		BloomScanForgetPage(&node->page);
 		return ExecProcNode(&scan->ss.ps);
+	}
 	for (;;)
 	{
 		bool		found;
+		bool		is_new;
 
 		CHECK_FOR_INTERRUPTS();
 		if (scan->ss.ps.instrument)
@@ -329,9 +416,22 @@ NextBefore(PlanState *ps)
 		if (scan->ss.ps.instrument)
 			InstrStopNode(scan->ss.ps.instrument, found ? 1.0 : 0.0);
 		if (!found)
+		{
+			BloomScanForgetPage(&node->page);
 			return projection != NULL ?
 				ExecClearTuple(projection->pi_state.resultslot) : slot;
-		if (!Passes(node, slot))
+		}
+		is_new = !node->by_page || BloomScanIsNewPage(&node->page, desc);
+		if (node->by_page && is_new)
+		{
+			int			ndropped = TestPage(node, desc);
+
+			/* the scan has read them */
+			InstrCountFiltered1(&node->css.ss, ndropped);
+			if (scan->ss.ps.instrument)
+				scan->ss.ps.instrument->tuplecount += ndropped;
+		}
+		if (!Passes(node, slot, is_new))
 			continue;
 		if (qual != NULL || projection != NULL)
 		{
@@ -421,6 +521,17 @@ ChooseForm(ScanNode *node)
 			memcpy(node->uses[i]->attno, node->uses[i]->out_attno,
 				   sizeof(node->uses[i]->attno));
 	}
+	node->by_page = node->before &&
+		BloomScanHasPages(((SeqScanState *) child)->ss.ss_currentRelation);
+	for (int i = 0; i < node->nuses && node->by_page; i++)
+	{
+		ScanUse    *use = node->uses[i];
+
+		for (int k = 0; k < use->filter->nkeys; k++)
+			BloomScanColumnOf(&use->column[k],
+							  ((SeqScanState *) child)->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+							  use->attno[k]);
+	}
 	ExecSetExecProcNode(&node->css.ss.ps, node->before ? NextBefore : NextAfter);
 }
 
@@ -481,6 +592,7 @@ PutNode(PlanState **link, ScanFilter *filter)
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
 	node->link = link;
+	BloomScanForgetPage(&node->page);
 	node->max_uses = 4;
 	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
 
@@ -518,7 +630,6 @@ BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
 	ScanUse    *use = palloc0(sizeof(ScanUse));
 
 	use->filter = filter;
-	use->left = Window(use);
 	use->passed = passed;
 	memcpy(use->out_attno, attno, filter->nkeys * sizeof(AttrNumber));
 	if (node->nuses == node->max_uses)
@@ -555,6 +666,7 @@ Rescan(CustomScanState *css)
 {
 	PlanState  *child = outerPlanState(css);
 
+	BloomScanForgetPage(&((ScanNode *) css)->page);
 	/* else the child does it itself, with its next row */
 	if (child->chgParam == NULL)
 		ExecReScan(child);

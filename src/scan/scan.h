@@ -17,6 +17,7 @@
 #include "nodes/execnodes.h"
 
 #include "scan/compat.h"
+#include "scan/page.h"
 
 /* a join with more keys has no filter */
 #define SCAN_MAX_KEYS	8
@@ -75,18 +76,21 @@ typedef struct ScanUse
 	ScanFilter *filter;
 	AttrNumber	attno[SCAN_MAX_KEYS];	/* of the slot that is tested */
 	AttrNumber	out_attno[SCAN_MAX_KEYS];	/* of the child's result */
+	ScanColumn	column[SCAN_MAX_KEYS];	/* of the table, if pages are tested */
 	uint32		passed;			/* kinds of nodes between join and place */
 
 	UseState	state;
 	uint64		generation;		/* that the state is about */
 	uint64		on;				/* the generation if state is SCAN_ON, or 0 */
+	uint64		paged;			/* that which has tested the rows of this page */
 	uint64		wait;			/* rows before the next step, unless on */
-	uint32		left;			/* rows of this window */
+	uint32		tested;			/* rows of this window */
 	uint32		rejected;		/* of this window */
 	int			npauses;		/* since it last paid */
 
 	/* for tests */
 	uint64		total_rejected;
+	uint64		page_rejected;	/* before they were in a slot */
 	uint32		steps;			/* states that it has been in */
 	int			nagain;			/* generations after the first */
 } ScanUse;

@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ *
+ * page.c
+ *		A page of a table whose rows are tested together.
+ *
+ * The keys of all rows of a page are read before any row is put into a slot:
+ * at a fixed offset, where there is one, with some tuples on their way from
+ * memory.  Rows that are not kept are taken out of the scan's list, and are
+ * never returned.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/tableam.h"
+#include "access/tupmacs.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "scan/page.h"
+
+/* tuples that are on their way from memory while one is read */
+#define AHEAD	16
+
+#if defined(__GNUC__) || defined(__clang__)
+#define Prefetch(address)	__builtin_prefetch(address)
+#else
+#define Prefetch(address)	((void) (address))
+#endif
+
+/*
+ * BloomScanHasPages
+ *		May the pages of this table be tested so?
+ *
+ * Only heap's own: another access method's scans have another descriptor, or
+ * are heap's with something added.
+ */
+bool
+BloomScanHasPages(Relation table)
+{
+	return table->rd_tableam == GetHeapamTableAmRoutine();
+}
+
+/*
+ * BloomScanColumnOf
+ *		How to read a column of a table with this description.
+ */
+void
+BloomScanColumnOf(ScanColumn *column, TupleDesc desc, AttrNumber attno)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
+
+	column->attno = attno;
+	column->len = att->attlen;
+	column->byval = att->attbyval;
+	column->offset = 0;
+	column->seen = 0;
+	for (int i = 0; i < attno - 1; i++)
+	{
+		Form_pg_attribute before = TupleDescAttr(desc, i);
+
+		if (before->attlen <= 0)
+		{
+			column->offset = -1;
+			return;
+		}
+		column->offset = att_align_nominal(column->offset, before->attalign) +
+			before->attlen;
+	}
+	/* where a variable length begins depends on it, too */
+	column->offset = att->attlen <= 0 ? -1 :
+		(int) att_align_nominal(column->offset, att->attalign);
+}
+
+/*
+ * BloomScanEnterPage
+ *		The scan has returned a row of this page: which are behind it?
+ *
+ * False if the scan has no list of them.
+ */
+bool
+BloomScanEnterPage(ScanPage *page, TableScanDesc scan)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+
+	page->block = heap->rs_cblock;
+	if (!(scan->rs_flags & SO_ALLOW_PAGEMODE))
+		return false;
+	page->is_cold = true;
+	page->rows = &heap->rs_vistuples[heap->rs_cindex + 1];
+	page->nrows = (int) heap->rs_ntuples - (int) heap->rs_cindex - 1;
+	memset(page->keep, true, page->nrows);
+	return true;
+}
+
+static inline HeapTupleHeader
+Tuple(Page page, OffsetNumber row)
+{
+	return (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, row));
+}
+
+/*
+ * HasAll
+ *		Is none of the first columns null?  Bits are set where there is a value.
+ */
+static inline bool
+HasAll(const bits8 *bits, int ncolumns)
+{
+	for (; ncolumns >= 8; ncolumns -= 8)
+	{
+		if (*bits++ != 0xFF)
+			return false;
+	}
+	return ncolumns == 0 ||
+		(*bits & ((1 << ncolumns) - 1)) == (1 << ncolumns) - 1;
+}
+
+/*
+ * BloomScanReadPage
+ *		The keys of all rows.  Those of which it is null are not kept.
+ *
+ * Keys by reference lie in the page, as long as the scan stays there.
+ */
+void
+BloomScanReadPage(ScanPage *page, TableScanDesc scan, ScanColumn *column,
+				  Datum *keys)
+{
+	Page		buffer = BufferGetPage(((HeapScanDesc) scan)->rs_cbuf);
+	int			ahead = page->is_cold ? AHEAD : page->nrows;
+	int			seen = column->seen;
+
+	for (int i = 0; i < Min(AHEAD, page->nrows) && page->is_cold; i++)
+		Prefetch(Tuple(buffer, page->rows[i]));
+	page->is_cold = false;
+	for (int i = 0; i < page->nrows; i++)
+	{
+		HeapTupleHeader tuple = Tuple(buffer, page->rows[i]);
+		bool		nulls;
+
+		if (i + ahead < page->nrows)
+			Prefetch((char *) Tuple(buffer, page->rows[i + ahead]) +
+					 SizeofHeapTupleHeader + 8);
+		nulls = (tuple->t_infomask & HEAP_HASNULL) != 0;
+		if (likely(column->offset >= 0 &&
+				   HeapTupleHeaderGetNatts(tuple) >= column->attno &&
+				   (!nulls || HasAll(tuple->t_bits, column->attno))))
+		{
+			keys[i] = fetch_att((char *) tuple + tuple->t_hoff + column->offset,
+								column->byval, column->len);
+			seen |= nulls ? SCAN_READ_NULLS : SCAN_READ_FIXED;
+		}
+		else
+		{
+			HeapTupleData whole = {.t_data = tuple};
+			bool		isnull;
+
+			keys[i] = heap_getattr(&whole, column->attno,
+								   RelationGetDescr(scan->rs_rd), &isnull);
+			if (isnull)
+				page->keep[i] = false;
+			seen |= HeapTupleHeaderGetNatts(tuple) < column->attno ?
+				SCAN_READ_SHORT : SCAN_READ_WALK;
+		}
+	}
+	column->seen = seen;
+}
+
+/*
+ * BloomScanKeepRows
+ *		Take the rows that are not kept out of the scan's list.  Returns how
+ *		many these were.
+ *
+ * The row that the scan stands on stays, whatever it is: the scan goes on
+ * from there.  The server's statistics count them as read.
+ */
+int
+BloomScanKeepRows(ScanPage *page, TableScanDesc scan)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+	int			nkept = 0;
+	int			ndropped;
+
+	for (int i = 0; i < page->nrows; i++)
+	{
+		page->rows[nkept] = page->rows[i];
+		nkept += page->keep[i];
+	}
+	ndropped = page->nrows - nkept;
+	page->nrows = nkept;
+	heap->rs_ntuples = heap->rs_cindex + 1 + nkept;
+	memset(page->keep, true, nkept);
+	/* named after indexes, but this counts what any scan of it returns */
+	pgstat_count_index_tuples(scan->rs_rd, ndropped);
+	return ndropped;
+}

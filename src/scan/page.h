@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * page.h
+ *		A page of a table whose rows are tested together.
+ *
+ * A sequential scan of heap makes a list of the rows of a page that its
+ * snapshot sees, when it enters the page, and returns them one by one.  We
+ * take rows out of that list before they are returned:
+ *
+ *		if (BloomScanIsNewPage(page, scan) && BloomScanEnterPage(page, scan))
+ *		{
+ *			BloomScanReadPage(page, &column, keys);
+ *			... page->keep[i] = false, where keys[i] does not do
+ *			dropped += BloomScanKeepRows(page, scan);
+ *		}
+ *
+ * README says why that is right, and what the caller has to see to.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOM_SCAN_PAGE_H
+#define BLOOM_SCAN_PAGE_H
+
+#include "access/heapam.h"
+
+/* How the keys of a column have been read, for tests: bits. */
+#define SCAN_READ_FIXED		1	/* at a fixed offset, no nulls in the tuple */
+#define SCAN_READ_NULLS		2	/* the same, with nulls behind the key */
+#define SCAN_READ_WALK		4	/* by the server's function */
+#define SCAN_READ_SHORT		8	/* the tuple is older than the column */
+
+/* A column of the scanned table. */
+typedef struct ScanColumn
+{
+	AttrNumber	attno;
+	int16		len;
+	bool		byval;
+	int			offset;			/* if no column up to it is null; -1 if that
+								 * varies */
+	int			seen;			/* bits as above */
+} ScanColumn;
+
+/* The rows of a page behind the one that the scan has returned last. */
+typedef struct ScanPage
+{
+	BlockNumber block;			/* that was entered; or InvalidBlockNumber */
+	bool		is_cold;		/* no column was read yet */
+	int			nrows;
+	OffsetNumber *rows;			/* in the scan's list */
+	bool		keep[MaxHeapTuplesPerPage]; /* which of them? */
+} ScanPage;
+
+extern bool BloomScanHasPages(Relation table);
+extern void BloomScanColumnOf(ScanColumn *column, TupleDesc desc,
+							  AttrNumber attno);
+extern bool BloomScanEnterPage(ScanPage *page, TableScanDesc scan);
+extern void BloomScanReadPage(ScanPage *page, TableScanDesc scan,
+							  ScanColumn *column, Datum *keys);
+extern int	BloomScanKeepRows(ScanPage *page, TableScanDesc scan);
+
+/*
+ * Is the row that the scan has just returned the first one of a page?
+ *
+ * Or the first one since BloomScanForgetPage: then the page is entered again, and
+ * the rows that are left are tested again.
+ */
+static inline bool
+BloomScanIsNewPage(const ScanPage *page, TableScanDesc scan)
+{
+	return ((HeapScanDesc) scan)->rs_cblock != page->block;
+}
+
+/*
+ * BloomScanForgetPage
+ *		The scan begins again, ends, or goes back; or there is another test.
+ */
+static inline void
+BloomScanForgetPage(ScanPage *page)
+{
+	page->block = InvalidBlockNumber;
+}
+
+#endif							/* BLOOM_SCAN_PAGE_H */
