@@ -848,7 +848,7 @@ bloom_info(PG_FUNCTION_ARGS)
 	}
 	values[n++] = Int64GetDatum((int64) toast_raw_datum_size(PG_GETARG_DATUM(0)));
 	values[n++] = CStringGetTextDatum(BloomIsKeys(filter) ? "keys" :
-									  is_counting ? "counters" : "bits");
+									  BloomUnit(BloomKindOf(filter)));
 	return BloomReturnRow(fcinfo, values, nulls);
 }
 

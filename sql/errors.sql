@@ -208,6 +208,8 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN hint;
 END
 $$;
+CREATE TYPE pg_temp.mood AS ENUM ('a');
+CREATE TYPE pg_temp."int8 mood" AS ENUM ('a');
 SELECT regexp_replace(call, 'SELECT (counting_)?bloom_add', '') AS call, f AS hint
 FROM unnest(ARRAY[
 		'SELECT bloom_add(bloom_empty(10), 1) @> 5.5::float8',
@@ -226,7 +228,21 @@ FROM unnest(ARRAY[
 		'SELECT bloom_empty(0.01)',
 		'SELECT bloom_empty(10) = ''k5''',
 		'SELECT counting_bloom_empty(10) = ''k5''',
+		'SELECT bloom_add(bloom_empty(10), ARRAY[ROW(1, true)]) @> ARRAY[ROW(1, true, now())]',
+		'SELECT bloom_add(bloom_empty(10), ''a''::pg_temp.mood) @> ''a''::pg_temp."int8 mood"',
+		'SELECT bloom_add(bloom_empty(10), ARRAY[''a''::pg_temp."int8 mood"]) @> ARRAY[''a''::pg_temp.mood]',
 		'SELECT bloom_empty(10) | bloom_empty(1000)',
 		'SELECT counting_bloom_empty(10) + counting_bloom_empty(1000)',
+		'SELECT bloom_empty(10) | bloom_empty(123456, 0.012345)',
+		'SELECT bloom_agg(i) | bloom_add(bloom_empty(10), 1) FROM generate_series(1, 1000) AS i',
+		'SELECT bloom_add(bloom_empty(1e6), 1) | bloom_agg(i) FROM generate_series(1, 1000) AS i',
+		'SELECT counting_bloom_empty(1e6) + counting_bloom_agg(i, 1000, 0.01) FROM generate_series(1, 1000) AS i',
+		'SELECT bloom_agg(i) | bloom_agg(-i) FILTER (WHERE i < 1000) FROM generate_series(1, 1234) AS i',
+		'SELECT bloom_agg(i) | bloom_add(bloom_empty(10), 1) FROM generate_series(1, 12345) AS i',
+		'SELECT counting_bloom_agg(i, 1000, 0.01) + counting_bloom_agg(i, 1001, 0.0123456) FROM generate_series(1, 1000) AS i',
+		'SELECT bloom_empty(10, 0.01, 1) | bloom_empty(20, 0.01)',
+		'SELECT bloom_empty(1e15, 0.999999999) | bloom_empty(10)',
+		'SELECT bloom_empty_shaped(4294967296, 1) | bloom_empty(10)',
+		'SELECT bloom_empty_shaped(4294967296, 64) | bloom_empty(10)',
 		'SELECT bloom_agg(1, 2)']) AS call,
 	 pg_temp.hint(call) AS f;

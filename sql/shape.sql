@@ -24,6 +24,9 @@ INSERT INTO visited SELECT day + 10, bloom_agg(url) FROM visit GROUP BY day;
 UPDATE visited SET urls = (SELECT bloom_agg(url) FROM visit);
 -- and if nothing stops that
 SELECT bloom_union_agg(urls) FROM (SELECT bloom_agg(url) FROM visit WHERE day > 0 OR url LIKE '%1' GROUP BY day ORDER BY day) AS s (urls);
+-- one that still holds its keys takes the shape of the other, as the hint says
+SELECT bloom_agg(i) | bloom_add(bloom_empty(10), 1) FROM generate_series(1, 1000) AS i;
+SELECT bloom_agg(i) | bloom_add(bloom_empty(10), 1)::bloom(1000, 0.01) = bloom_agg(i) AS combined FROM generate_series(1, 1000) AS i;
 
 -- ----------------------------------------------------------------
 -- What may be written

@@ -130,6 +130,20 @@ SELECT bloom_add(bloom_empty(1000), ROW(1, '(1,1)')::with_point);
 SELECT bloom_add(bloom_empty(1000), '{"(1,1)"}'::point[]);
 \set VERBOSITY default
 
+-- The hint of a statement's error.
+CREATE FUNCTION pg_temp.hint(statement text) RETURNS text LANGUAGE plpgsql AS
+$$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END
+$$;
+
 -- Case-insensitive and accent-insensitive keys, where the server has ICU; they
 -- do not mix with those of other collations.
 SELECT count(*) > 0 AS has_icu FROM pg_collation
@@ -155,15 +169,22 @@ WHERE collname = 'und-x-icu' AND getdatabaseencoding() = 'UTF8' \gset
 		  SELECT bloom_add_all(bloom_empty(1000), array_agg(w)) FROM words
 		  UNION ALL
 		  SELECT bloom_add_hashes(bloom_empty(1000), array_agg(bloom_hash(w)), 'pg_temp.any_case') FROM words) AS s \gset
+	SELECT pg_temp.hint($$SELECT bloom_add(bloom_empty(10), 'x'::text) @> ('x' COLLATE pg_temp.ignoring_case)::text$$) AS scalar_hint,
+		   pg_temp.hint($$SELECT bloom_add(bloom_empty(10), '{x}'::text[]) @> ARRAY['x' COLLATE pg_temp.ignoring_case]$$) AS array_hint,
+		   bloom_add(bloom_empty(10), 'x'::text) @> ('x' COLLATE pg_temp.ignoring_case)::text COLLATE "default" AS as_the_hint_says \gset
 \else
 	-- what servers with ICU say
+	\set scalar_hint 'Was the filter meant to have keys of type text collate "ignoring_case"? Then make it anew with that key_type. Otherwise, write key::text COLLATE "default".'
+	\set array_hint 'Use keys of type text[], of texts with COLLATE "default".'
+	\set as_the_hint_says t
 	\set found t
 	\set as_any_type t
 	\set by_function t
 	\set other f
 	\set key_type 'text collate "ignoring_case"'
 \endif
-SELECT :'found' AS found, :'as_any_type' AS as_any_type, :'by_function' AS by_function, :'other' AS other, :'key_type' AS key_type;
+SELECT :'scalar_hint' AS hint UNION ALL SELECT :'array_hint';
+SELECT :'as_the_hint_says' AS as_the_hint_says, :'found' AS found, :'as_any_type' AS as_any_type, :'by_function' AS by_function, :'other' AS other, :'key_type' AS key_type;
 
 -- citext, where it is installed: a type of an equality of its own, and with an
 -- implicit cast to text, to which no form gives in.  Not in a window, for a

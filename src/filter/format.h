@@ -53,6 +53,26 @@ extern void BloomCheckHashes(int32 hashes);
 extern BloomShape BloomShapeExplicit(int64 bits, int32 hashes, int64 seed);
 extern BloomShape BloomShapeOf(const Bloom *filter);
 
+/* The name of each type */
+static inline const char *
+BloomTypeName(BloomKind kind)
+{
+	return kind == BLOOM_COUNTING ? "counting_bloom" : "bloom";
+}
+
+/* What filters of a kind consist of, in messages */
+static inline const char *
+BloomUnit(BloomKind kind)
+{
+	return kind == BLOOM_COUNTING ? "counters" : "bits";
+}
+
+extern double BloomTypmodCapacity(int32 typmod);
+extern double BloomTypmodRate(int32 typmod);
+extern BloomShape BloomTypmodShape(BloomKind kind, int32 typmod);
+extern int32 BloomTypmodFor(BloomKind kind, uint64 capacity, double fp_prob);
+extern char *BloomTypmodText(int32 typmod, const char *separator);
+
 extern void *BloomAllocate(MemoryContext context, Size size);
 
 extern Bloom *BloomMake(const BloomShape *shape, const BloomKeyType *key_type,

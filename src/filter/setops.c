@@ -51,6 +51,46 @@ BloomCheckHasShape(const Bloom *filter)
 }
 
 /*
+ * What makes two filters of different shapes one: to cast those that still hold
+ * their keys, or else to build both anew, for a type that a column can have.
+ */
+static int
+HintAtOneShape(const Bloom *a, const Bloom *b)
+{
+	BloomKind	kind = BloomKindOf(a);
+	const char *type = BloomTypeName(kind);
+	const Bloom *larger = a->capacity > b->capacity ? a : b;
+	int32		typmod = BloomTypmodFor(kind, larger->capacity, larger->fp_prob);
+
+	if (a->seed == b->seed && BloomIsBits(a) != BloomIsBits(b))
+	{
+		const Bloom *bits = BloomIsBits(a) ? a : b;
+		const Bloom *keys = BloomIsBits(a) ? b : a;
+		int32		fixed = BloomTypmodFor(kind, bits->capacity, bits->fp_prob);
+
+		if (fixed >= 0)
+		{
+			BloomShape	shape = BloomTypmodShape(kind, fixed);
+
+			if (shape.bits == BloomBits(bits) && shape.hashes == bits->hashes)
+				return errhint("The one of " UINT64_FORMAT " %s and %d hashes still holds its keys. Cast it: filter::%s%s.",
+							   BloomBits(keys), BloomUnit(kind), keys->hashes,
+							   type, BloomTypmodText(fixed, ", "));
+		}
+	}
+	if (a->seed != b->seed || typmod < 0)
+		return errhint("Build both filters with the same capacity, fp_prob and seed.");
+	if (BloomIsKeys(a) && BloomIsKeys(b))
+		return errhint("Both still hold their keys. Cast them to one shape: filter::%s%s.",
+					   type, BloomTypmodText(typmod, ", "));
+	return errhint("Build both by %s_agg(key, %.0f, %.3g), which a column of type %s%s ensures%s.",
+				   type, BloomTypmodCapacity(typmod), BloomTypmodRate(typmod),
+				   type, BloomTypmodText(typmod, ", "),
+				   kind == BLOOM_PLAIN ?
+				   "; bloom_agg(key) chooses a shape for its keys" : "");
+}
+
+/*
  * BloomCheckCombinable
  *		An error unless bits mean the same in both filters.
  */
@@ -60,9 +100,7 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 	BloomKeyType type_a = BloomKeyTypeOf(a);
 	BloomKeyType type_b = BloomKeyTypeOf(b);
 	const char *name = BloomKindName(BloomKindOf(a));
-	const char *unit = BloomIsCounting(a) ? "counters" : "bits";
-	const Bloom *larger = a->capacity > b->capacity ? a : b;
-	bool		same_seed = a->seed == b->seed;
+	const char *unit = BloomUnit(BloomKindOf(a));
 
 	if (!BloomHasShape(a) || !BloomHasShape(b))
 		return;
@@ -73,10 +111,7 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 				 errdetail("One filter has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ".",
 						   BloomBits(a), unit, a->hashes, (int64) a->seed,
 						   BloomBits(b), unit, b->hashes, (int64) b->seed),
-				 BloomIsCounting(a) || !same_seed ?
-				 errhint("Build both filters with the same capacity, fp_prob and seed.") :
-				 errhint("Build both by bloom_agg(key, " UINT64_FORMAT ", %g), which a column of type bloom(capacity, fp_prob) ensures; bloom_agg(key) chooses a shape for its keys.",
-						 larger->capacity, larger->fp_prob)));
+				 HintAtOneShape(a, b)));
 	if (type_a.id != 0 && type_b.id != 0 && !BloomSameKeyType(&type_a, &type_b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -16,25 +16,13 @@
  * They are not: whether one size is a multiple of another is chance, and
  * a fold raises the rate.
  *
- * The number
- * ----------
- *
- * Both arguments have at most three significant digits, and are kept as they
- * are written, in decimal:
- *
- *		bits 14 to 26	capacity: m + 1000 e stands for m * 10^e, m < 1000
- *		bits 0 to 13	fp_prob: m + 1000 e stands for m / 10^(e + 3), m < 1000
- *
- * A quotient of two numbers that a double holds exactly is rounded as the text
- * of the number is: so 0.01 is the same as elsewhere.
+ * What the number of a type modifier means is in filter/format.c.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "catalog/pg_type_d.h"
 #include "utils/array.h"
@@ -45,10 +33,6 @@
 #include "filter/setops.h"
 #include "func/typmod.h"
 
-#define DIGITS			1000	/* one more than the largest mantissa */
-#define RATE_BITS		14
-#define RATE_MASK		((1 << RATE_BITS) - 1)
-
 /* What a call site keeps: the shape of a type modifier */
 typedef struct TypmodSite
 {
@@ -56,95 +40,6 @@ typedef struct TypmodSite
 	bool		has_warned;
 	BloomShape	shape;
 } TypmodSite;
-
-static const char *
-NameOfType(BloomKind kind)
-{
-	return kind == BLOOM_COUNTING ? "counting_bloom" : "bloom";
-}
-
-/* ----------------------------------------------------------------
- *							THE NUMBER
- * ----------------------------------------------------------------
- */
-
-static double
-PowerOf10(int n)
-{
-	double		power = 1;
-
-	while (n-- > 0)
-		power *= 10;
-	return power;
-}
-
-static double
-TypmodCapacity(int32 typmod)
-{
-	int			code = typmod >> RATE_BITS;
-
-	return code % DIGITS * PowerOf10(code / DIGITS);
-}
-
-/*
- * BloomTypmodRate
- *		The fp_prob of a type modifier.
- */
-double
-BloomTypmodRate(int32 typmod)
-{
-	int			code = typmod & RATE_MASK;
-
-	return code % DIGITS / PowerOf10(code / DIGITS + 3);
-}
-
-/*
- * The shape that a type modifier asks for.  An error if there is none, as in a
- * number that no type modifier is.
- */
-static BloomShape
-TypmodShape(BloomKind kind, int32 typmod)
-{
-	return BloomShapeFor(kind, TypmodCapacity(typmod),
-						 BloomTypmodRate(typmod), 0);
-}
-
-/*
- * The type modifier of the next larger capacity of three digits, or of the next
- * smaller one; both are the capacity itself, if it has no more.
- */
-static int32
-CapacityCode(uint64 capacity, bool larger)
-{
-	int			exponent = 0;
-
-	for (; capacity >= DIGITS; exponent++)
-		capacity = (capacity + (larger ? 9 : 0)) / 10;
-	return (int32) ((capacity + exponent * DIGITS) << RATE_BITS);
-}
-
-/* The same of a rate, which the type modifier's functions have checked. */
-static int32
-RateCode(double fp_prob, bool larger)
-{
-	/* the product is rounded, too */
-	const double error = 1e-6;
-	int			exponent = 3;
-	double		mantissa;
-
-	while (fp_prob * PowerOf10(exponent) < DIGITS / 10 - error)
-		exponent++;
-	mantissa = fp_prob * PowerOf10(exponent);
-	mantissa = larger ? ceil(mantissa - error) : floor(mantissa + error);
-	return (int32) Min(mantissa, DIGITS - 1) + (exponent - 3) * DIGITS;
-}
-
-static char *
-TypmodText(int32 typmod, const char *separator)
-{
-	return psprintf("(%.0f%s%.3g)", TypmodCapacity(typmod), separator,
-					BloomTypmodRate(typmod));
-}
 
 /* ----------------------------------------------------------------
  *						INPUT AND OUTPUT
@@ -168,13 +63,13 @@ ParseTypmods(FunctionCallInfo fcinfo, BloomKind kind, double *numbers)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 ntexts > 2 ?
-					 errmsg("too many type modifiers for type %s", NameOfType(kind)) :
+					 errmsg("too many type modifiers for type %s", BloomTypeName(kind)) :
 					 errmsg("invalid type modifier for type %s: \"%s\"",
-							NameOfType(kind), text),
+							BloomTypeName(kind), text),
 					 errdetail("The type modifiers are a capacity and an fp_prob, which is %g by default.",
 							   BLOOM_DEFAULT_FP_PROB),
 					 errhint("For example, write %s(100000, 0.01).",
-							 NameOfType(kind))));
+							 BloomTypeName(kind))));
 	}
 	return ntexts;
 }
@@ -185,27 +80,21 @@ TypmodIn(FunctionCallInfo fcinfo, BloomKind kind)
 {
 	double		numbers[2] = {0, BLOOM_DEFAULT_FP_PROB};
 	BloomShape	shape;
-	BloomParams params;
 	int32		typmod;
 
 	(void) ParseTypmods(fcinfo, kind, numbers);
 	shape = BloomShapeFor(kind, numbers[0], numbers[1], 0);
-	typmod = CapacityCode(shape.capacity, true) | RateCode(shape.fp_prob, false);
-	if (TypmodCapacity(typmod) == (double) shape.capacity &&
+	typmod = BloomTypmodFor(kind, shape.capacity, shape.fp_prob);
+	if (BloomTypmodCapacity(typmod) == (double) shape.capacity &&
 		BloomTypmodRate(typmod) == shape.fp_prob)
 		PG_RETURN_INT32(typmod);
-
-	/* the promise is kept by a larger capacity and a lower rate, if they fit */
-	if (!BloomBestParams(BloomTypmodRate(typmod), &params) ||
-		TypmodCapacity(typmod) > BloomMaxPositions(kind) / params.bits_per_key)
-		typmod = CapacityCode(shape.capacity, false) | RateCode(shape.fp_prob, true);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("type modifiers of type %s have too many digits",
-					NameOfType(kind)),
+					BloomTypeName(kind)),
 			 errdetail("A capacity or fp_prob with more than three significant digits does not fit into a type modifier."),
 			 errhint("A type that fits is %s%s.",
-					 NameOfType(kind), TypmodText(typmod, ", "))));
+					 BloomTypeName(kind), BloomTypmodText(typmod, ", "))));
 }
 
 /*
@@ -234,7 +123,7 @@ PG_FUNCTION_INFO_V1(_bloom_typmod_out);
 Datum
 _bloom_typmod_out(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_CSTRING(TypmodText(PG_GETARG_INT32(0), ","));
+	PG_RETURN_CSTRING(BloomTypmodText(PG_GETARG_INT32(0), ","));
 }
 
 /* ----------------------------------------------------------------
@@ -257,7 +146,7 @@ GetSite(FunctionCallInfo fcinfo, BloomKind kind, int32 typmod)
 	}
 	if (site->typmod != typmod)
 	{
-		site->shape = TypmodShape(kind, typmod);
+		site->shape = BloomTypmodShape(kind, typmod);
 		site->typmod = typmod;
 	}
 	return site;
@@ -269,9 +158,9 @@ ReportShape(FunctionCallInfo fcinfo, const Bloom *filter, int32 typmod,
 			const BloomShape *shape)
 {
 	bool		counting = BloomIsCounting(filter);
-	const char *unit = counting ? "counters" : "bits";
-	const char *type = NameOfType(BloomKindOf(filter));
-	const char *modifiers = TypmodText(typmod, ", ");
+	const char *unit = BloomUnit(BloomKindOf(filter));
+	const char *type = BloomTypeName(BloomKindOf(filter));
+	const char *modifiers = BloomTypmodText(typmod, ", ");
 
 	(void) fcinfo;
 	ereturn(fcinfo->context, (Datum) 0,
@@ -282,10 +171,10 @@ ReportShape(FunctionCallInfo fcinfo, const Bloom *filter, int32 typmod,
 					   BloomBits(filter), unit, filter->hashes,
 					   shape->bits, unit, shape->hashes),
 			 counting ?
-			 errhint("Build it by counting_bloom_agg(key, %.0f, %.3g) or counting_bloom_empty%s.",
-					 TypmodCapacity(typmod), BloomTypmodRate(typmod), modifiers) :
-			 errhint("Build it by bloom_agg(key, %.0f, %.3g) or bloom_empty%s; bloom_agg(key) chooses a shape for its keys.",
-					 TypmodCapacity(typmod), BloomTypmodRate(typmod), modifiers)));
+			 errhint("Build it anew from its keys, by counting_bloom_agg(key, %.0f, %.3g) or counting_bloom_empty%s.",
+					 BloomTypmodCapacity(typmod), BloomTypmodRate(typmod), modifiers) :
+			 errhint("Build it anew from its keys, by bloom_agg(key, %.0f, %.3g) or bloom_empty%s; bloom_agg(key) chooses a shape for its keys.",
+					 BloomTypmodCapacity(typmod), BloomTypmodRate(typmod), modifiers)));
 }
 
 /*

@@ -12,7 +12,6 @@
 
 #include "fmgr.h"
 
-extern double BloomTypmodRate(int32 typmod);
 extern Datum BloomApplyTypmod(FunctionCallInfo fcinfo, Datum filter,
 							  int32 typmod);
 extern Datum BloomReturnInput(FunctionCallInfo fcinfo, Datum filter);

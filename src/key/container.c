@@ -233,8 +233,8 @@ CheckElementName(BloomHasher *element, char **first)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("array key contains rows of different types: %s and %s",
-						BloomNameInServerEncoding(*first),
-						BloomNameInServerEncoding(element->name)),
+						BloomNameInMessage(*first),
+						BloomNameInMessage(element->name)),
 				 errhint("Cast the columns, so that all rows have the same types.")));
 }
 

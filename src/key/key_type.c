@@ -11,11 +11,13 @@
 
 #include "access/transam.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "key/key_type.h"
 #include "compat.h"
@@ -92,14 +94,13 @@ BloomKindOfType(Oid type)
 }
 
 /*
- * BloomNameInServerEncoding
- *		A name of a key type, for messages.
+ * A name of a key type in the server's encoding.
  *
  * A filter may come from a database of another encoding.  A character that ours
  * does not have is shown by its number, as in an escape string: \u3042.
  */
-char *
-BloomNameInServerEncoding(const char *name)
+static char *
+InServerEncoding(const char *name)
 {
 	unsigned char *rest = (unsigned char *) unconstify(char *, name);
 	int			encoding = GetDatabaseEncoding();
@@ -140,6 +141,43 @@ BloomNameInServerEncoding(const char *name)
 }
 
 /*
+ * BloomNameInMessage
+ *		The name of a key type as messages show it: its types as format_type_be
+ *		calls them, (bigint,text)[] for what is (int8,text)[] in the bytes.
+ *
+ * Those stand without quotes; another name that could be taken for one has them.
+ */
+char *
+BloomNameInMessage(const char *name)
+{
+	const char *rest = InServerEncoding(name);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	while (*rest != '\0')
+	{
+		int			len = (int) strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_");
+		char	   *word = pnstrdup(rest, len);
+		Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+										   CStringGetDatum(word),
+										   ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
+
+		if (OidIsValid(type))
+			appendStringInfoString(&out, format_type_be(type));
+		else
+		{
+			/* another word or character, or all that is in quotes */
+			if (*rest == '"')
+				len = (int) strcspn(rest + 1, "\"") + 2;
+			len = Min(Max(len, 1), (int) strlen(rest));
+			appendBinaryStringInfo(&out, rest, len);
+		}
+		rest += len;
+	}
+	return out.data;
+}
+
+/*
  * BloomKeyTypeName
  *		A key type in a message.
  */
@@ -149,8 +187,8 @@ BloomKeyTypeName(const BloomKeyType *key_type)
 	if (key_type->words == 0)
 		return format_type_extended(key_type->id, -1,
 									FORMAT_TYPE_ALLOW_INVALID);
-	return BloomNameInServerEncoding(pnstrdup(key_type->name,
-											  (Size) key_type->words * 8));
+	return BloomNameInMessage(pnstrdup(key_type->name,
+									   (Size) key_type->words * 8));
 }
 
 /* Do equal keys, and no others, stay equal by this cast? */
@@ -166,6 +204,28 @@ CastLosesNothing(const BloomKeyType *from, const BloomKeyType *to)
 	for (int i = 0; i < (int) lengthof(casts); i++)
 	{
 		if (casts[i][0] == from->id && casts[i][1] == to->id)
+			return true;
+	}
+	return false;
+}
+
+/* Is it text, or made of text, that a collation compares? */
+static bool
+HasCollation(const char *key_type)
+{
+	return strstr(key_type, " collate \"") != NULL;
+}
+
+/* Are these both enums, or both rows: of one type, perhaps, that has changed? */
+static bool
+AreOfOneKind(const BloomKeyType *a, const BloomKeyType *b)
+{
+	Size		most = (Size) Min(a->words, b->words) * 8;
+	Size		len = 0;
+
+	while (len < most && a->name[len] == b->name[len])
+	{
+		if (strchr(" (", a->name[len++]) != NULL)
 			return true;
 	}
 	return false;
@@ -204,11 +264,20 @@ BloomKeyTypeMismatch(const BloomHolder *holder, const BloomKeyType *has,
 			 key_type->id == TEXTOID && key_type->words == 0 ?
 			 errhint("An untyped literal or parameter counts as text. Use keys of type %s.",
 					 has_name) :
+			 has->id == TEXTOID && HasCollation(key_name) ?
+			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, write key::text COLLATE \"default\".",
+					 holder->short_name,
+					 key_name) :
 			 has->id == TEXTOID ?
 			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
 					 holder->short_name,
 					 key_name) :
 			 CastLosesNothing(key_type, has) ?
 			 errhint("Cast the key to %s.", has_name) :
+			 HasCollation(key_name) && !HasCollation(has_name) ?
+			 errhint("Use keys of type %s, of texts with COLLATE \"default\".", has_name) :
+			 AreOfOneKind(has, key_type) ?
+			 errhint("Use keys of type %s. If their type was altered or renamed since, make the %s anew.",
+					 has_name, holder->short_name) :
 			 errhint("Use keys of type %s.", has_name)));
 }

@@ -45,7 +45,7 @@ extern PGFunction BloomCountingInput;
 extern BloomKeyType BloomNamedKeyType(const char *name);
 extern BloomKeyType BloomCopyKeyType(const BloomKeyType *key_type);
 extern BloomKind BloomKindOfType(Oid type);
-extern char *BloomNameInServerEncoding(const char *name);
+extern char *BloomNameInMessage(const char *name);
 extern char *BloomKeyTypeName(const BloomKeyType *key_type);
 extern void BloomKeyTypeMismatch(const BloomHolder *holder,
 								 const BloomKeyType *has,

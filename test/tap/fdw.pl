@@ -221,5 +221,12 @@ $plan = plan_of(q{SELECT day FROM day_filter WHERE bloom_cardinality((f | f)::bl
 like(remote($plan), qr/::public\.bloom\(2000,0\.01\)/, 'shape: a cast is sent');
 is(fetched($plan), 1, '... and run there');
 
+# A table that is declared with another shape than the remote one: rows take the
+# shape of the declaration, and a condition that is sent sees the remote filter.
+is($coordinator->safe_psql('postgres', q{
+		CREATE FOREIGN TABLE declared (day date, f bloom(3000, 0.01)) SERVER data0 OPTIONS (table_name 'day_filter');
+		SELECT bits, (SELECT count(*) FROM declared WHERE day = '2027-01-01' AND bloom_superset(f, bloom_empty(2000))) FROM declared, bloom_info(f) WHERE day = '2027-01-01'}),
+	'30016|1', 'shape: of the declaration here, of the table there');
+
 $_->stop for $coordinator, @data;
 done_testing();
