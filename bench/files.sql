@@ -1,5 +1,5 @@
 -- bench/files.sql
---     Which of many files have a key?  Measure each way of docs/many-filters.md.
+--     Which of many files have a key?  Measure each way of docs/cookbook.md.
 --
 --     createdb files; psql -X -d files -v files=10000 -v keys=100 -f bench/files.sql
 --

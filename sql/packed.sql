@@ -1,6 +1,6 @@
 --
--- Which of many files have a key: the three ways of docs/many-filters.md against
--- exact pairs, over random files and keys
+-- Which of many files have a key: packed pairs, and the ways of docs/cookbook.md,
+-- against exact pairs, over random files and keys
 --
 
 SET max_parallel_workers_per_gather = 0;

@@ -1,5 +1,5 @@
 -- Which of 10^5 files of 1,000 keys have a key: coarse filters above those of the
--- files, as in docs/many-filters.md, and all filters of the files in line.
+-- files, as in docs/cookbook.md, and all filters of the files in line.
 -- title: which of 10^5 files have a key
 -- setup:
 SELECT bench_fine(100000, 1000), bench_coarse(100000, 1000);

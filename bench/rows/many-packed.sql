@@ -1,5 +1,5 @@
 -- Which of 16,384 files of 1,000 keys have a key: packed pairs, as in
--- docs/many-filters.md, and coarse filters above those of the files; a hundred keys.
+-- sql/packed.sql, and coarse filters above those of the files; a hundred keys.
 -- title: which of 16,384 files have a key
 -- setup:
 SELECT bench_fine(16384, 1000), bench_coarse(16384, 1000), bench_packed(16384, 1000, 15);
