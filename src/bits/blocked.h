@@ -37,14 +37,20 @@
 #define BLOOM_BLOCK_POSITIONS	7
 
 /*
- * Add a key.  True: it was new, since one of its bits was not set.
+ * What to do at one of a key's positions, 0 to 511 in its block, whose word this
+ * is.  Returns the bits of the word that are the key's, and were not set.
+ */
+typedef uint64 (*BloomBlockedVisit) (uint64 *word, int position);
+
+/*
+ * Visit the positions of a key: zero, if all of its bits were set.
  *
  * There are no branches but those of the loops, so that the processor can go
  * on while it waits for a block.
  */
-static inline bool
-BloomBlockedAdd(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
-				uint64 hash)
+static pg_attribute_always_inline uint64
+BloomBlockedWalk(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
+				 uint64 hash, BloomBlockedVisit visit)
 {
 	uint64		a = hash;
 	uint64		fresh = 0;
@@ -62,17 +68,31 @@ BloomBlockedAdd(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
 			left -= n;
 			while (n-- > 0)
 			{
-				uint64	   *word = block + (positions >> 61);
-				uint64		mask = UINT64CONST(1) << ((positions >> 55) & 63);
-
-				fresh |= ~*word & mask;
-				*word |= mask;
+				fresh |= visit(block + (positions >> 61), (int) (positions >> 55));
 				positions <<= 9;
 			}
 		}
 		(void) BloomNextNumber(&a);
 	}
-	return fresh != 0;
+	return fresh;
+}
+
+static inline uint64
+BloomBlockedSet(uint64 *word, int position)
+{
+	uint64		mask = UINT64CONST(1) << (position & 63);
+	uint64		fresh = ~*word & mask;
+
+	*word |= mask;
+	return fresh;
+}
+
+/* Add a key.  True: it was new, since one of its bits was not set. */
+static inline bool
+BloomBlockedAdd(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
+				uint64 hash)
+{
+	return BloomBlockedWalk(words, nblocks, params, hash, BloomBlockedSet) != 0;
 }
 
 #endif							/* BLOOM_BLOCKED_H */

@@ -59,13 +59,14 @@
 #ifndef WIN32
 #include <sys/mman.h>
 #endif
+#ifdef __linux__
+#include <sys/statvfs.h>
+#endif
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "storage/dsm.h"
+#include "storage/dsm_impl.h"
 #include "storage/s_lock.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "func/seen_shared.h"
 #include "pause.h"
@@ -144,45 +145,23 @@ IsLackOfMemory(int code)
 }
 
 /*
- * Would the operating system give us so much shared memory?
+ * Is there so much shared memory?
  *
- * If not, to ask for it is an error.  That comes before the server has changed
- * anything but its note of the segment, which has an owner of its own here.
+ * If not, to ask for it is an error, and so it is if others take it meanwhile.
+ * Only where it is a file system do we know it beforehand.
  */
 static bool
 IsThereMemory(Size size)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ResourceOwner ours = ResourceOwnerCreate(owner, "bloom_seen");
-	volatile bool result = false;
+#ifdef __linux__
+	struct statvfs fs;
 
-	CurrentResourceOwner = ours;
-	PG_TRY();
-	{
-		dsm_segment *segment = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-
-		if (segment != NULL)
-		{
-			result = true;
-			dsm_detach(segment);
-		}
-	}
-	PG_CATCH();
-	{
-		CurrentResourceOwner = owner;
-		if (!IsLackOfMemory(geterrcode()))
-			PG_RE_THROW();
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	CurrentResourceOwner = owner;
-	ResourceOwnerRelease(ours, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
-	ResourceOwnerRelease(ours, RESOURCE_RELEASE_LOCKS, false, false);
-	ResourceOwnerRelease(ours, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
-	ResourceOwnerDelete(ours);
-	return result;
+	if (dynamic_shared_memory_type == DSM_IMPL_POSIX &&
+		statvfs("/dev/shm", &fs) == 0)
+		return size / fs.f_frsize < fs.f_bavail;
+#endif
+	(void) size;
+	return true;
 }
 
 /* The blocks of a table, in this process */
@@ -546,50 +525,27 @@ AddHash(BloomSeenView *view, uint64 hash)
 #define BitOf(position) \
 	((position) == LOCK_POSITION ? 0 : UINT64CONST(1) << ((position) & 63))
 
-/*
- * Which of a key's bits are not set?  If it is to be added, set them; the caller
- * has the lock of the first block.  Zero: all are set.
- */
-static pg_attribute_always_inline uint64
-MissingBits(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
-			uint64 hash, bool add)
+/* Visits of a key's positions: to look, and, with the lock of its block, to set */
+static inline uint64
+LookAtBit(uint64 *word, int position)
 {
-	uint64		a = hash;
-	uint64		missing = 0;
+	return ~pg_atomic_read_u64(AtomicWord(word)) & BitOf(position);
+}
 
-	for (int i = 0; i < params->blocks; i++)
-	{
-		uint64	   *block = words + BloomMulHigh(a, nblocks) * BLOOM_BLOCK_WORDS;
-		int			left = params->hashes;
+static inline uint64
+SetBit(uint64 *word, int position)
+{
+	uint64		before = *word;
 
-		while (left > 0)
-		{
-			int			n = Min(left, BLOOM_BLOCK_POSITIONS);
-			uint64		positions = BloomNextNumber(&a);
+	*word = before | BitOf(position);
+	return ~before & BitOf(position);
+}
 
-			left -= n;
-			while (n-- > 0)
-			{
-				uint64	   *word = block + (positions >> 61);
-				uint64		bit = BitOf(positions >> 55);
-				uint64		before;
-
-				if (!add)
-					before = pg_atomic_read_u64(AtomicWord(word));
-				else if (params->blocks == 1)
-				{
-					before = *word;
-					*word = before | bit;
-				}
-				else
-					before = pg_atomic_fetch_or_u64(AtomicWord(word), bit);
-				missing |= ~before & bit;
-				positions <<= 9;
-			}
-		}
-		(void) BloomNextNumber(&a);
-	}
-	return missing;
+/* The same in a block that others may write to */
+static inline uint64
+SetBitOfMany(uint64 *word, int position)
+{
+	return ~pg_atomic_fetch_or_u64(AtomicWord(word), BitOf(position)) & BitOf(position);
 }
 
 /* Add a hash.  True: it was new, since one of its bits was not set. */
@@ -603,17 +559,21 @@ AddToFilter(BloomSeenView *view, uint64 hash)
 	uint64		missing;
 	int			nspins = 0;
 
-	if (MissingBits(view->blocks, view->nblocks, params, hash, false) == 0)
+	if (BloomBlockedWalk(view->blocks, view->nblocks, params, hash, LookAtBit) == 0)
 		return false;
 	while (pg_atomic_fetch_or_u64(lock, LOCK_BIT) & LOCK_BIT)
 		WaitForOthers(&nspins);
-	missing = MissingBits(view->blocks, view->nblocks, params, hash, true);
-	BLOOM_PAUSE("seen-add");
 	if (params->blocks > 1)
+	{
+		missing = BloomBlockedWalk(view->blocks, view->nblocks, params, hash, SetBitOfMany);
+		BLOOM_PAUSE("seen-add");
 		pg_atomic_fetch_and_u64(lock, ~LOCK_BIT);
+	}
 	else
 	{
 		/* nobody else writes to the block */
+		missing = BloomBlockedWalk(view->blocks, view->nblocks, params, hash, SetBit);
+		BLOOM_PAUSE("seen-add");
 		pg_write_barrier();
 		pg_atomic_write_u64(lock, block[LOCK_WORD] & ~LOCK_BIT);
 	}
