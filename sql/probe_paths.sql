@@ -7,7 +7,7 @@ CREATE EXTENSION IF NOT EXISTS bloomtype;
 RESET client_min_messages;
 
 -- Filters in keys form are exact.  Those that are tested many times get a
--- directory; the first tests are without.
+-- sieve; the first tests are without.
 CREATE TABLE filters (n int PRIMARY KEY, f bloom);
 INSERT INTO filters
 SELECT n, bloom_agg(i, 100000000, 0.01) FILTER (WHERE i <= n)

@@ -6,6 +6,8 @@
  * - All positions of a key are in one block of 512 bits, which is what the
  *	 processor reads at once; or, for low rates, in up to four blocks.
  * - Adding a key returns whether it was new.
+ * - It holds the keys of bloom_seen, and is the sieve of a list that is searched
+ *	 many times (filter/fetch.h).
  * - Nothing of this is frozen.
  *
  * A stored filter has its positions over the whole of its bits (bits/bits.h),
@@ -32,6 +34,7 @@
 #include "bits/sizing.h"
 
 #define BLOOM_BLOCK_WORDS	8
+#define BLOOM_BLOCK_BYTES	(BLOOM_BLOCK_WORDS * sizeof(uint64))
 
 /* One 64-bit number has n positions in a block, of 9 bits each */
 #define BLOOM_BLOCK_POSITIONS	7
@@ -75,6 +78,20 @@ BloomBlockedWalk(uint64 *words, uint64 nblocks, const BloomBlockedParams *params
 		(void) BloomNextNumber(&a);
 	}
 	return fresh;
+}
+
+static inline uint64
+BloomBlockedLook(uint64 *word, int position)
+{
+	return ~*word & UINT64CONST(1) << (position & 63);
+}
+
+/* Is a key certainly absent: is one of its bits not set? */
+static inline bool
+BloomBlockedLacks(uint64 *words, uint64 nblocks, const BloomBlockedParams *params,
+				  uint64 hash)
+{
+	return BloomBlockedWalk(words, nblocks, params, hash, BloomBlockedLook) != 0;
 }
 
 static inline uint64

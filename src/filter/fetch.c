@@ -67,11 +67,11 @@
 #define KEYS_PER_READ		256
 
 /*
- * As many tests as a list has hashes, divided by this, are worth a directory:
- * a search of a list beyond the caches needs some 300 ns, and to make the
- * directory some 10 ns a hash.
+ * As many tests as a list has hashes, divided by this, are worth a sieve: a search
+ * of a list beyond the caches needs some 300 ns, and to make the sieve some 10 ns
+ * a hash.
  */
-#define DIRECTORY_PAYS			32
+#define SIEVE_PAYS				32
 
 typedef struct CacheEntry
 {
@@ -81,13 +81,13 @@ typedef struct CacheEntry
 	uint64		run;			/* those since another filter was probed */
 	Bloom	   *first;			/* part, or NULL, if only all of it is read */
 	Bloom	   *whole;			/* or NULL */
-	BloomDirectory directory;	/* of that, in keys form */
+	BloomSieve	sieve;			/* of that, in keys form */
 } CacheEntry;
 
 struct BloomCache
 {
 	BloomShared shared;
-	Size		bytes;			/* of whole filters and their directories */
+	Size		bytes;			/* of whole filters and their sieves */
 	int			latest;			/* the entry that was used last */
 	int			hand;			/* the entry to be replaced next */
 	Oid			valueids[CACHE_ENTRIES];	/* invalid: no entry */
@@ -184,12 +184,19 @@ BloomFetchHeader(Datum datum)
  * ----------------------------------------------------------------
  */
 
-/* The size of a whole filter, with the directory that it may get. */
+/* The size of the sieve of n hashes, and of a block before the first one. */
+static Size
+SieveBytes(uint64 nkeys)
+{
+	return (BloomBlocksForCapacity(nkeys, BloomSieveParams.bits_per_key) + 1) *
+		BLOOM_BLOCK_BYTES;
+}
+
+/* The size of a whole filter, with the sieve that it may get. */
 static Size
 WholeBytes(const Bloom *whole)
 {
-	return VARSIZE(whole) +
-		(BloomIsKeys(whole) ? BloomDirectorySize(whole->count) : 0);
+	return VARSIZE(whole) + (BloomIsKeys(whole) ? SieveBytes(whole->count) : 0);
 }
 
 /* Forget an entry's whole filter. */
@@ -199,9 +206,9 @@ DropWhole(BloomCache *cache, CacheEntry *entry)
 	if (entry->whole == NULL)
 		return;
 	cache->bytes -= WholeBytes(entry->whole);
-	if (entry->directory.lines != NULL)
-		pfree(entry->directory.memory);
-	memset(&entry->directory, 0, sizeof(BloomDirectory));
+	if (entry->sieve.blocks != NULL)
+		pfree(entry->sieve.memory);
+	memset(&entry->sieve, 0, sizeof(BloomSieve));
 	pfree(entry->whole);
 	entry->whole = NULL;
 	entry->parts = 0;
@@ -260,11 +267,6 @@ FetchWhole(BloomCache *cache, CacheEntry *entry, Datum stored)
 
 	entry->whole = FetchStored(cache->shared.query, stored, size);
 	cache->bytes += WholeBytes(entry->whole);
-	if (BloomIsKeys(entry->whole))
-	{
-		entry->directory.keys = BloomKeyData(entry->whole);
-		entry->directory.nkeys = entry->whole->count;
-	}
 }
 
 /*
@@ -410,24 +412,35 @@ BloomProbeBeginStored(BloomProbe *probe)
 	probe->header = probe->is_whole ? entry->whole : entry->first;
 	probe->entry = entry;
 	if (probe->is_whole && BloomIsKeys(entry->whole))
-		probe->directory = &entry->directory;
+		probe->sieve = &entry->sieve;
 }
 
 /*
- * BloomProbeDirectory
- *		Make the directory of the filter's keys, once it pays.
+ * BloomProbeSieve
+ *		Make the sieve of the filter's keys, once it pays.
  *
  * False: not yet.  To make it costs about as much as the searches until then.
  */
 bool
-BloomProbeDirectory(const BloomProbe *probe)
+BloomProbeSieve(const BloomProbe *probe)
 {
-	BloomDirectory *directory = probe->directory;
+	BloomSieve *sieve = probe->sieve;
+	uint64		nkeys = probe->header->count;
+	uint64	   *blocks;
 
-	if (++directory->tests * DIRECTORY_PAYS < directory->nkeys)
+	if (++sieve->tests * SIEVE_PAYS < nkeys)
 		return false;
-	BloomDirectoryBuild(directory, BloomAllocate(probe->context,
-												 BloomDirectorySize(directory->nkeys)));
+	sieve->memory = BloomAllocate(probe->context, SieveBytes(nkeys));
+	sieve->nblocks = BloomBlocksForCapacity(nkeys, BloomSieveParams.bits_per_key);
+	blocks = (uint64 *) TYPEALIGN(BLOOM_BLOCK_BYTES, sieve->memory);
+	memset(blocks, 0, sieve->nblocks * BLOOM_BLOCK_BYTES);
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		BloomCheckInterrupts(i);
+		(void) BloomBlockedAdd(blocks, sieve->nblocks, &BloomSieveParams,
+							   BloomKeyData(probe->header)[i]);
+	}
+	sieve->blocks = blocks;
 	return true;
 }
 

@@ -12,7 +12,7 @@
 
 #include "access/detoast.h"
 
-#include "bits/directory.h"
+#include "bits/blocked.h"
 #include "filter/setops.h"
 #include "filter/toast.h"
 
@@ -26,12 +26,30 @@ extern const Bloom *BloomFetchHeader(Datum datum);
 /* What the call sites of a statement remember of the stored filters */
 typedef struct BloomCache BloomCache;
 
+/*
+ * A sieve of a list of hashes that is searched many times: a blocked Bloom filter
+ * of them, in the order of the list.  An absent key waits for one cache miss, where
+ * a search waits for several.
+ */
+typedef struct BloomSieve
+{
+	uint64		tests;			/* so far, without one */
+	void	   *memory;			/* of the blocks, which are aligned in it */
+	uint64	   *blocks;			/* or NULL */
+	uint64		nblocks;
+} BloomSieve;
+
+/* Of absent keys, one in 95 passes. */
+static const BloomBlockedParams BloomSieveParams = {
+	.blocks = 1, .hashes = 5, .bits_per_key = 10
+};
+
 /* What a call site has to probe with */
 typedef struct BloomProbeSite
 {
 	BloomCache *cache;			/* NULL before the first stored filter */
 	bool		is_constant;	/* it has one filter, for all its life */
-	BloomDirectory directory;	/* of that, in keys form */
+	BloomSieve	sieve;			/* of that, in keys form */
 } BloomProbeSite;
 
 /*
@@ -46,8 +64,8 @@ typedef struct BloomProbe
 {
 	const Bloom *header;		/* with some of its content, unless is_whole */
 	bool		is_whole;
-	BloomDirectory *directory;	/* or NULL */
-	MemoryContext context;		/* of the directory */
+	BloomSieve *sieve;			/* of its list, or NULL */
+	MemoryContext context;		/* of the sieve */
 	BloomCache *cache;			/* of a stored filter, or NULL; else not set: */
 	Datum		stored;
 	uint64		nkeys;
@@ -60,7 +78,7 @@ extern void BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo,
 extern void BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
 								BloomProbeSite *site);
 extern void BloomProbeBeginStored(BloomProbe *probe);
-extern bool BloomProbeDirectory(const BloomProbe *probe);
+extern bool BloomProbeSieve(const BloomProbe *probe);
 extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
 
 /*
@@ -77,17 +95,13 @@ BloomProbeOpen(BloomProbe *probe, Datum datum, uint64 nkeys,
 
 	probe->context = context;
 	probe->is_whole = true;
-	probe->directory = NULL;
+	probe->sieve = NULL;
 	probe->cache = NULL;
 	if (likely(VARATT_IS_4B_U(filter) && BloomIsValue(filter)))
 	{
 		probe->header = filter;
 		if (site->is_constant && BloomIsKeys(filter))
-		{
-			site->directory.keys = BloomKeyData(filter);
-			site->directory.nkeys = filter->count;
-			probe->directory = &site->directory;
-		}
+			probe->sieve = &site->sieve;
 	}
 	else
 		BloomProbeOpenOther(probe, datum, nkeys, site);
@@ -113,9 +127,11 @@ BloomProbeTest(const BloomProbe *probe, uint64 hash)
 {
 	if (unlikely(!probe->is_whole))
 		return BloomTestStored(probe, hash);
-	if (probe->directory != NULL &&
-		(likely(probe->directory->lines != NULL) || BloomProbeDirectory(probe)))
-		return BloomDirectoryTest(probe->directory, hash);
+	if (probe->sieve != NULL &&
+		(likely(probe->sieve->blocks != NULL) || BloomProbeSieve(probe)) &&
+		BloomBlockedLacks(probe->sieve->blocks, probe->sieve->nblocks,
+						  &BloomSieveParams, hash))
+		return false;
 	return BloomTestHash(probe->header, hash);
 }
 

@@ -13,8 +13,6 @@
 #include "filter/format.h"
 #include "bits/blocked.h"
 
-#define BLOOM_BLOCK_BYTES		(BLOOM_BLOCK_WORDS * sizeof(uint64))
-
 /* How many hashes may n blocks hold?  Three quarters. */
 #define BloomSeenRoom(nblocks)	((nblocks) * (BLOOM_BLOCK_WORDS * 3 / 4))
 
