@@ -319,10 +319,10 @@ _counting_bloom_agg_trans_any(PG_FUNCTION_ARGS)
 
 /*
  * The second argument of a combine function added to the first; each may be
- * null.
+ * null.  Both are flat, or both internal, which the server does not copy.
  */
 static Datum
-Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
+Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full, bool is_internal)
 {
 	const Bloom *other;
 	Bloom	   *old;
@@ -339,12 +339,14 @@ Combine(FunctionCallInfo fcinfo, BloomWhenFull when_full)
 	if (PG_ARGISNULL(0))
 	{
 		BloomCheckCanMerge(other, when_full);
-		return BloomAggFirst(other, StateContext(fcinfo));
+		return is_internal ?
+			PointerGetDatum(BloomStateOwn(other, StateContext(fcinfo))) :
+			BloomAggFirst(other, StateContext(fcinfo));
 	}
 
 	old = BloomAggState(PG_GETARG_DATUM(0));
 	state = BloomStateMerge(old, other, when_full);
-	return ReturnState(fcinfo, state, old);
+	return is_internal ? PointerGetDatum(state) : ReturnState(fcinfo, state, old);
 }
 
 /*
@@ -355,7 +357,7 @@ PG_FUNCTION_INFO_V1(_bloom_agg_collect_combine);
 Datum
 _bloom_agg_collect_combine(PG_FUNCTION_ARGS)
 {
-	return Combine(fcinfo, BLOOM_FAIL_WHEN_FULL);
+	return Combine(fcinfo, BLOOM_FAIL_WHEN_FULL, false);
 }
 
 /*
@@ -367,42 +369,21 @@ PG_FUNCTION_INFO_V1(_bloom_union_agg_trans);
 Datum
 _bloom_union_agg_trans(PG_FUNCTION_ARGS)
 {
-	return Combine(fcinfo, BLOOM_TURN_INTO_BITS);
-}
-
-/*
- * The second argument of a combine function added to the first, both internal;
- * each may be null.
- */
-static Datum
-CombineAny(FunctionCallInfo fcinfo, BloomWhenFull when_full)
-{
-	MemoryContext context = StateContext(fcinfo);
-	const Bloom *other = (const Bloom *) PG_GETARG_POINTER(1);
-
-	if (PG_ARGISNULL(1))
-	{
-		fcinfo->isnull = PG_ARGISNULL(0);
-		return PG_GETARG_DATUM(0);
-	}
-	if (PG_ARGISNULL(0))
-		PG_RETURN_POINTER(BloomStateOwn(other, context));
-	PG_RETURN_POINTER(BloomStateMerge((Bloom *) PG_GETARG_POINTER(0), other,
-									  when_full));
+	return Combine(fcinfo, BLOOM_TURN_INTO_BITS, false);
 }
 
 PG_FUNCTION_INFO_V1(_bloom_agg_collect_combine_internal);
 Datum
 _bloom_agg_collect_combine_internal(PG_FUNCTION_ARGS)
 {
-	return CombineAny(fcinfo, BLOOM_FAIL_WHEN_FULL);
+	return Combine(fcinfo, BLOOM_FAIL_WHEN_FULL, true);
 }
 
 PG_FUNCTION_INFO_V1(_bloom_agg_combine);
 Datum
 _bloom_agg_combine(PG_FUNCTION_ARGS)
 {
-	return CombineAny(fcinfo, BLOOM_TURN_INTO_BITS);
+	return Combine(fcinfo, BLOOM_TURN_INTO_BITS, true);
 }
 
 /*
