@@ -39,10 +39,8 @@ typedef struct BloomSieve
 	uint64		nblocks;
 } BloomSieve;
 
-/* Of absent keys, one in 95 passes. */
-static const BloomBlockedParams BloomSieveParams = {
-	.blocks = 1, .hashes = 5, .bits_per_key = 10
-};
+/* One block and five bits a key, ten bits in all: of absent keys, one in 95 passes */
+static const BloomBlockedParams BloomSieveParams = {1, 5, 10};
 
 /* What a call site has to probe with */
 typedef struct BloomProbeSite
