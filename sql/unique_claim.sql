@@ -45,6 +45,25 @@ INSERT INTO event SELECT s.* FROM (VALUES (10, 0, 'ten'), (11, 1, 'eleven'), (1,
 WHERE s.id = ANY (bloom_unique_claim_all('event', 'id', ARRAY[1, 10, 11]));
 SELECT id FROM event WHERE id >= 10 ORDER BY id;
 
+-- rows of this statement whose keys are not claimed before it ends: to a trigger, they are there
+CREATE FUNCTION claims() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE NOTICE 'free: %, all: %', bloom_unique_claim('event', 'id', NEW.id), bloom_unique_claim_all('event', 'id', ARRAY[NEW.id]);
+	INSERT INTO event VALUES (NEW.id + 1, 1);
+	RETURN NULL;
+EXCEPTION WHEN unique_violation THEN
+	RAISE NOTICE '%: %', NEW.id, SQLERRM;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER z AFTER INSERT ON event FOR EACH ROW WHEN (NEW.note = 'claims') EXECUTE FUNCTION claims();
+BEGIN;
+INSERT INTO event VALUES (14, 0, 'claims'), (12, 0, 'claims'), (13, 0, 'not');
+INSERT INTO event VALUES (12, 1);
+ROLLBACK;
+DROP TRIGGER z ON event;
+DROP FUNCTION claims();
+
 -- a claim lasts until the end of its transaction, or subtransaction; rows that come otherwise are looked up
 BEGIN;
 SELECT bloom_unique_claim('event', 'id', 20);

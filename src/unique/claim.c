@@ -236,12 +236,12 @@ BloomUniqueFilenode(const BloomUnique *unique)
 
 /*
  * May a row have this key?  What a set calls new is in no row only if it has all
- * keys.  Of repeats, the first alone has an answer.
+ * keys, also those of this transaction.  Of repeats, the first alone has an answer.
  */
 static inline bool
-IsDoubtful(const BloomUnique *unique, uint8 answer)
+IsDoubtful(const BloomUnique *unique, uint8 answer, bool lacks_some)
 {
-	return answer != STORED_SET_FRESH || !unique->is_marked;
+	return answer != STORED_SET_FRESH || lacks_some || !unique->is_marked;
 }
 
 /* The hashes of keys */
@@ -267,9 +267,12 @@ HashKeys(BloomUnique *unique, const Datum *keys, int nkeys)
  * BloomUniqueClaim
  *		Claim keys whose rows have been written, and check that no other row has
  *		one of them.  The keys are brought into another order.
+ *
+ * Are there rows of this transaction whose keys are not yet claimed?  Then what is
+ * new to the set is looked up, too.
  */
 void
-BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys)
+BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys, bool lacks_some)
 {
 	int			ncolumns = unique->ncolumns;
 	uint64	   *hashes = HashKeys(unique, keys, nkeys);
@@ -281,7 +284,7 @@ BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys)
 	pfree(hashes);
 	for (int i = 0; i < nkeys; i++)
 	{
-		if (IsDoubtful(unique, answers[i]))
+		if (IsDoubtful(unique, answers[i], lacks_some))
 			memmove(&keys[ndoubtful++ * ncolumns], &keys[i * ncolumns],
 					ncolumns * sizeof(Datum));
 	}
@@ -455,6 +458,7 @@ typedef struct Claim
 	BloomUnique *unique;
 	Datum	   *keys;
 	uint64	   *hashes;
+	bool		lacks_some;		/* are there rows whose keys are not claimed? */
 	bool	   *is_free;		/* for all that is known */
 
 	/* those that are left to be looked up, or claimed */
@@ -530,7 +534,7 @@ WriteClaim(Claim *claim, bool claims)
 								answers);
 	for (int i = 0; i < claim->nindexes; i++)
 	{
-		if (IsDoubtful(claim->unique, answers[i]))
+		if (IsDoubtful(claim->unique, answers[i], claim->lacks_some))
 			claim->indexes[n++] = claim->indexes[i];
 	}
 	claim->nindexes = n;
@@ -603,9 +607,10 @@ LookUpClaim(Claim *claim)
  */
 void
 BloomUniqueClaimFree(BloomUnique *unique, Datum *keys, int nkeys,
-					 bool *is_free)
+					 bool lacks_some, bool *is_free)
 {
-	Claim		claim = {.unique = unique,.keys = keys,.is_free = is_free};
+	Claim		claim = {.unique = unique,.keys = keys,.lacks_some = lacks_some,
+	.is_free = is_free};
 	bool		claims = IsolationUsesXactSnapshot();
 	int		   *all = palloc_extended((nkeys + 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	int			n = 0;

@@ -130,7 +130,7 @@ BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel)
 		}
 		if (nkeys > 0 && (!found || size > limit || nkeys > PG_INT32_MAX / 4))
 		{
-			BloomUniqueClaim(unique, keys, nkeys);
+			BloomUniqueClaim(unique, keys, nkeys, false);
 			MemoryContextReset(batch);
 			keys = NULL;
 			nkeys = maxkeys = 0;

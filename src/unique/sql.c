@@ -767,7 +767,8 @@ bloom_unique_claim(PG_FUNCTION_ARGS)
 	if (!ReadKey(site, unique, get_fn_expr_argtype(fcinfo->flinfo, 2),
 				 PG_GETARG_DATUM(2), PG_ARGISNULL(2), key))
 		PG_RETURN_BOOL(true);
-	BloomUniqueClaimFree(unique, key, 1, &is_free);
+	BloomUniqueClaimFree(unique, key, 1, BloomUniqueHasCollected(&unique->tag),
+						 &is_free);
 	PG_RETURN_BOOL(is_free);
 }
 
@@ -812,7 +813,8 @@ bloom_unique_claim_all(PG_FUNCTION_ARGS)
 		if (ReadKey(site, unique, type, values[i], nulls[i], &keys[nkeys * ncolumns]))
 			values[nkeys++] = values[i];
 	}
-	BloomUniqueClaimFree(unique, keys, nkeys, is_free);
+	BloomUniqueClaimFree(unique, keys, nkeys,
+						 BloomUniqueHasCollected(&unique->tag), is_free);
 	for (int i = 0; i < nkeys; i++)
 	{
 		if (is_free[i])

@@ -79,6 +79,29 @@ DropStatement(Statement *statement)
 	MemoryContextDelete(statement->context);
 }
 
+/* Are these the same key? */
+static inline bool
+IsSameTag(const BloomUniqueTag *a, const BloomUniqueTag *b)
+{
+	return a->root == b->root && a->seed == b->seed;
+}
+
+/*
+ * BloomUniqueHasCollected
+ *		Are there rows of this transaction whose keys are collected, and not yet
+ *		claimed?
+ */
+bool
+BloomUniqueHasCollected(const BloomUniqueTag *tag)
+{
+	for (Statement *s = statements; s != NULL; s = s->outer)
+	{
+		if (s->nkeys > 0 && IsSameTag(&s->tag, tag))
+			return true;
+	}
+	return false;
+}
+
 /* Claim and check what was collected. */
 static void
 FlushStatement(Statement *statement)
@@ -98,7 +121,8 @@ FlushStatement(Statement *statement)
 	oldcontext = MemoryContextSwitchTo(batch);
 	/* if the table has been dropped since, so have its rows */
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(statement->tag.root)))
-		BloomUniqueClaim(BloomUniqueRecall(&statement->tag), keys, nkeys);
+		BloomUniqueClaim(BloomUniqueRecall(&statement->tag), keys, nkeys,
+						 BloomUniqueHasCollected(&statement->tag));
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(batch);
 }
@@ -207,7 +231,7 @@ FindStatement(const BloomUnique *unique)
 	for (Statement *s = statements;
 		 s != NULL && s->subid == GetCurrentSubTransactionId(); s = s->outer)
 	{
-		if (s->tag.root == unique->tag.root && s->tag.seed == unique->tag.seed)
+		if (IsSameTag(&s->tag, &unique->tag))
 			return s;
 	}
 	return NULL;
@@ -270,7 +294,7 @@ BloomUniqueForgetStatements(const BloomUniqueTag *tag)
 	for (Statement *s = statements; s != NULL; s = next)
 	{
 		next = s->outer;
-		if (s->tag.root == tag->root && s->tag.seed == tag->seed)
+		if (IsSameTag(&s->tag, tag))
 			DropStatement(s);
 	}
 }
@@ -310,7 +334,7 @@ CheckRow(BloomUnique *unique, Datum *key)
 	if (statement != NULL && !statement->has_ended)
 		Collect(statement, unique, key);
 	else
-		BloomUniqueClaim(unique, key, 1);
+		BloomUniqueClaim(unique, key, 1, BloomUniqueHasCollected(&unique->tag));
 }
 
 /*

@@ -176,9 +176,10 @@ extern void BloomUniqueAdd(BloomUnique *unique, const uint64 *hashes,
 						   int nkeys, uint8 *answers);
 extern Oid	BloomUniqueFilenode(const BloomUnique *unique);
 extern void BloomUniqueMark(BloomUnique *unique);
-extern void BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys);
+extern void BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys,
+							 bool lacks_some);
 extern void BloomUniqueClaimFree(BloomUnique *unique, Datum *keys, int nkeys,
-								 bool *is_free);
+								 bool lacks_some, bool *is_free);
 extern bool BloomUniqueTakeEntry(BloomUnique *unique, const Datum *key);
 extern void BloomUniqueForgetEntries(void);
 
@@ -197,6 +198,7 @@ extern uint64 BloomUniqueValidate(const BloomUniqueTag *tag, bool commits);
 
 /* unique/trigger.c */
 extern PGDLLEXPORT Datum bloom_unique(PG_FUNCTION_ARGS);
+extern bool BloomUniqueHasCollected(const BloomUniqueTag *tag);
 extern void BloomUniqueForgetStatements(const BloomUniqueTag *tag);
 
 /* unique/sql.c */
