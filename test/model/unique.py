@@ -116,6 +116,17 @@ CREATE FUNCTION gone() RETURNS trigger LANGUAGE plpgsql AS
 	$$BEGIN INSERT INTO gone VALUES (trim_scale(OLD.id)::text), (OLD.u); RETURN NULL; END$$;
 CREATE TRIGGER gone AFTER DELETE OR UPDATE OF id, u ON o FOR EACH ROW EXECUTE FUNCTION gone();
 
+-- a claim of what has just been written; the trigger fires after that of the key
+CREATE FUNCTION claims() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.id IS NOT NULL AND bloom_unique_claim('x', 'id', NEW.id) THEN
+		RAISE EXCEPTION 'key % was claimed, though it is there', NEW.id;
+	END IF;
+	RETURN NULL;
+END
+$$;
+CREATE TRIGGER zz AFTER INSERT ON x FOR EACH ROW WHEN (NEW.v = -4) EXECUTE FUNCTION claims();
+
 -- for programs that do not know of claims
 CREATE VIEW x_in AS SELECT * FROM x;
 CREATE FUNCTION x_in() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -210,7 +221,7 @@ class Session:
         self.nrows += 1
         w = self.number * 10**9 + self.nrows
         self.places = self.places[-50:] + [(p, w)]
-        return (key, p, self.rnd.choice((0, 0, 0, 0, -1, -2, -3)), w, u, None)
+        return (key, p, self.rnd.choice((0, 0, 0, 0, -1, -2, -3, -4)), w, u, None)
 
     def second(self):
         """A value of the second key, which most rows do not have."""
@@ -327,7 +338,7 @@ class Writer(Session):
         w = self.row(None, p)[3]
         self.nrows += len(keys)
         self.both('INSERT INTO {d} (id, p, v, w) SELECT id, %s, %s, %s + row_number() OVER () FROM unnest(%s::numeric[]) AS id RETURNING id',
-                  (p, self.rnd.choice((0, 0, -1, -2, -3)), w, keys), direct=self.direct(p))
+                  (p, self.rnd.choice((0, 0, -1, -2, -3, -4)), w, keys), direct=self.direct(p))
 
     def copy(self):
         direct = self.direct(self.partition(4))
