@@ -21,15 +21,15 @@ drops it.  The same seed and number give the same queries.
 
 Needs Debian's python3-psycopg2.
 """
-import argparse
 import collections
 import io
-import os
-import random
 import re
 import sys
 
 import psycopg2
+
+import queries
+from queries import Wrong
 
 SCHEMA = """
 CREATE EXTENSION bloomtype;
@@ -212,10 +212,6 @@ SETTINGS = [
 ]
 
 
-class Wrong(Exception):
-    pass
-
-
 # All queries with the settings of parallel plans (--parallel)
 parallel = False
 
@@ -246,6 +242,9 @@ def random_settings(numbers):
 
 class Query:
     """One row of each key, and a question."""
+
+    def __str__(self):
+        return f'{self.name}, {self.way}, {self.run}'
 
     def __init__(self, numbers):
         self.source = numbers.choice(SOURCES)
@@ -334,6 +333,9 @@ OUTER = ['SELECT * FROM {s}', 'SELECT * FROM {s} WHERE s0', 'SELECT * FROM {s} W
 class Windows:
     """Calls with windows of every kind, row by row."""
 
+    def __str__(self):
+        return f'{self.name}, {self.way}, {self.run}'
+
     def __init__(self, numbers):
         self.name = 'windows'
         self.way = 'subquery'
@@ -375,11 +377,6 @@ class Windows:
 
 class Test:
     def __init__(self, database):
-        self.database = database
-        connection = psycopg2.connect(dbname='postgres')
-        connection.autocommit = True
-        connection.cursor().execute(f'CREATE DATABASE {database} TEMPLATE template0')
-        connection.close()
         self.connection = psycopg2.connect(dbname=database)
         self.cursor = self.connection.cursor()
         self.cursor.execute("SET client_min_messages = error; SET jit = off; SET statement_timeout = '600s'")
@@ -492,51 +489,30 @@ class Test:
                 raise Wrong(f'{form}: {len(rows)} rows instead of {len(expected)}:\n{rows[:5]}\n{expected[:5]}')
         self.asked[query.name] += 1
 
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
-    parser.add_argument('--queries', type=int, default=2000)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--parallel', action='store_true', help='settings for parallel plans in all queries')
-    parser.add_argument('--only', type=int, help='the query of this number')
-    parser.add_argument('--keep', action='store_true', help='keep the database, and print its name')
-    arguments = parser.parse_args()
-    global parallel
-    parallel = arguments.parallel
-    database = f'bloomtype_dedup_{os.getpid()}'
-    test = Test(database)
-    try:
-        for i in range(arguments.queries) if arguments.only is None else [arguments.only]:
-            numbers = random.Random(f'{arguments.seed} {i}')
-            query = (Windows if numbers.random() < (0.05 if parallel else 0.4) else Query)(numbers)
-            try:
-                test.check(query)
-            except Wrong as error:
-                print(f'not ok 1 - query {i} (--seed {arguments.seed} --only {i}): {query.name}, {query.way}, {query.run}')
-                print('\n'.join('# ' + line for line in str(error).splitlines()))
-                print('# as it ran: \n' + ';\n'.join(test.log) + ';')
-                return 1
-        if arguments.only is not None:
-            print(';\n'.join(test.log))
+    def report(self):
         number = 0
         for name in [q.name for q in QUESTIONS] + ['windows']:
             number += 1
-            print(f'{"ok" if test.nodes[name] > 0 else "not ok"} {number} - {name}: {test.asked[name]} queries, {test.nodes[name]} with the node')
+            print(f'{"ok" if self.nodes[name] > 0 else "not ok"} {number} - {name}: {self.asked[name]} queries, {self.nodes[name]} with the node')
         number += 1
-        nparallel = sum(test.parallel.values())
+        nparallel = sum(self.parallel.values())
         print(f'{"ok" if nparallel > 0 else "not ok"} {number} - {nparallel} queries have the node in parallel')
         print(f'1..{number}')
-        print(f'# {sum(test.asked.values())} queries, {sum(test.nodes.values())} with the node')
-        return 0 if arguments.only is not None or nparallel > 0 and all(test.nodes[q.name] for q in QUESTIONS) else 1
-    finally:
-        test.connection.close()
-        if arguments.keep:
-            print(f'# database {database}')
-        else:
-            connection = psycopg2.connect(dbname='postgres')
-            connection.autocommit = True
-            connection.cursor().execute(f'DROP DATABASE {database}')
-            connection.close()
+        print(f'# {sum(self.asked.values())} queries, {sum(self.nodes.values())} with the node')
+        return 0 if nparallel > 0 and all(self.nodes[q.name] for q in QUESTIONS) else 1
+
+
+def make_query(test, numbers):
+    return (Windows if numbers.random() < (0.05 if parallel else 0.4) else Query)(numbers)
+
+
+def main():
+    global parallel
+    parser = queries.arguments(__doc__)
+    parser.add_argument('--parallel', action='store_true', help='settings for parallel plans in all queries')
+    options = parser.parse_args()
+    parallel = options.parallel
+    return queries.run(options, 'dedup', Test, make_query, Test.report)
 
 
 if __name__ == '__main__':

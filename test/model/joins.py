@@ -17,14 +17,14 @@ drops it.  The same seed and number give the same queries.
 
 Needs Debian's python3-psycopg2.
 """
-import argparse
 import collections
-import os
-import random
 import re
 import sys
 
 import psycopg2
+
+import queries
+from queries import Wrong
 
 SCHEMA = r"""
 CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
@@ -107,12 +107,11 @@ HIDDEN = ('ci',)
 Relation = collections.namedtuple('Relation', 'sql name columns')
 
 
-class Wrong(Exception):
-    pass
-
-
 class Query:
     """A random query: its text, and how it runs."""
+
+    def __str__(self):
+        return f'{self.run}, {self.testing}'
 
     def __init__(self, numbers, version):
         self.r = numbers
@@ -368,18 +367,15 @@ class Notices:
 
 class Test:
     def __init__(self, database):
-        connection = psycopg2.connect(dbname='postgres')
-        connection.autocommit = True
-        connection.cursor().execute(f'CREATE DATABASE {database}')
-        connection.close()
-        self.connection = psycopg2.connect(dbname=database)
-        self.connection.autocommit = True
+        self.connection = queries.connect(database)
         self.notices = self.connection.notices = Notices()
         self.cursor = self.connection.cursor()
         self.cursor.execute(SCHEMA)
         self.cursor.execute("LOAD 'bloomtype_scan'")
         self.cursor.execute("SET client_min_messages = debug1; SET plan_cache_mode = force_generic_plan")
         self.version = self.connection.server_version
+        if self.version < 180000:
+            JOINS[6] = 'RIGHT ANTI'
         self.counts = collections.Counter()
         self.log = []
 
@@ -504,53 +500,25 @@ WANTED = ['INNER', 'SEMI', 'RIGHT', *list(PASSED.values()), 'before the conditio
           'made again, below Append', 'in a worker', 'Parallel Hash', 'rows dropped, as for users', 'rows dropped: EXPLAIN ANALYZE']
 
 
+def report(test, options):
+    wanted = WANTED + ['RIGHT ANTI'] * (test.version >= 160000) + ['RIGHT SEMI'] * (test.version >= 180000)
+    missing = [kind for kind in wanted if test.counts[kind] < options.least]
+    for number, kind in enumerate(wanted, 1):
+        print(f'{"not ok" if kind in missing else "ok"} {number} - {kind}: {test.counts[kind]} queries')
+    print(f'1..{len(wanted)}')
+    print(f"# {options.queries} queries, {test.counts['queries that dropped rows']} dropped rows")
+    for kind, count in sorted(test.counts.items()):
+        if kind not in wanted:
+            print(f'# {kind}: {count}')
+    return 1 if missing else 0
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
-    parser.add_argument('--queries', type=int, default=2000)
-    parser.add_argument('--seed', type=int, default=1)
+    parser = queries.arguments(__doc__)
     parser.add_argument('--least', type=int, default=1, help='queries of each kind that must have dropped rows')
-    parser.add_argument('--only', type=int, help='the query of this number')
-    parser.add_argument('--keep', action='store_true', help='keep the database, and print its name')
-    arguments = parser.parse_args()
-    database = f'bloomtype_joins_{os.getpid()}'
-    test = Test(database)
-    if test.version >= 160000:
-        WANTED.append('RIGHT ANTI')
-    if test.version >= 180000:
-        WANTED.append('RIGHT SEMI')
-    else:
-        JOINS[6] = 'RIGHT ANTI'
-    try:
-        for i in range(arguments.queries) if arguments.only is None else [arguments.only]:
-            query = Query(random.Random(f'{arguments.seed} {i}'), test.version)
-            try:
-                test.check(query)
-            except Wrong as error:
-                print(f'not ok 1 - query {i} (--seed {arguments.seed} --only {i}): {query.run}, {query.testing}')
-                print('\n'.join('# ' + line for line in str(error).splitlines()))
-                print('# as it ran: \n' + ';\n'.join(test.log) + ';')
-                return 1
-        if arguments.only is not None:
-            print(';\n'.join(test.log))
-            return 0
-        missing = [kind for kind in WANTED if test.counts[kind] < arguments.least]
-        for number, kind in enumerate(WANTED, 1):
-            print(f'{"not ok" if kind in missing else "ok"} {number} - {kind}: {test.counts[kind]} queries')
-        print(f'1..{len(WANTED)}')
-        print(f"# {arguments.queries} queries, {test.counts['queries that dropped rows']} dropped rows")
-        for kind, count in sorted(test.counts.items()):
-            if kind not in WANTED:
-                print(f'# {kind}: {count}')
-        return 1 if missing else 0
-    finally:
-        test.connection.close()
-        if arguments.keep:
-            print(f'# database {database}')
-        else:
-            connection = psycopg2.connect(dbname='postgres')
-            connection.autocommit = True
-            connection.cursor().execute(f'DROP DATABASE {database}')
-            connection.close()
+    options = parser.parse_args()
+    return queries.run(options, 'joins', Test, lambda test, numbers: Query(numbers, test.version),
+                       lambda test: report(test, options))
 
 
 if __name__ == '__main__':

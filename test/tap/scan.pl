@@ -35,20 +35,11 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
 	INSERT INTO parts SELECT * FROM fact;
 	CREATE SEQUENCE called;
-	CREATE TYPE one AS (i int);
-	CREATE FUNCTION one_eq(one, one) RETURNS boolean STRICT IMMUTABLE COST 1 LANGUAGE plpgsql AS 'BEGIN RETURN $1.i = $2.i; END';
-	CREATE FUNCTION one_hash(one) RETURNS int STRICT IMMUTABLE LANGUAGE plpgsql AS $$
-	BEGIN
-		IF $1.i > 8000 THEN RAISE NOTICE 'hidden: %', $1.i; END IF;
-		RETURN hashint4($1.i);
-	END $$;
-	CREATE OPERATOR = (LEFTARG = one, RIGHTARG = one, FUNCTION = one_eq, COMMUTATOR = =, HASHES, RESTRICT = eqsel, JOIN = eqjoinsel);
-	CREATE OPERATOR CLASS one_ops DEFAULT FOR TYPE one USING hash AS OPERATOR 1 =, FUNCTION 1 one_hash(one);
-	CREATE TABLE ones AS SELECT ROW(i)::one AS o, i FROM generate_series(1, 10000) AS i;
-	CREATE VIEW visible WITH (security_barrier) AS SELECT * FROM ones WHERE i <= 8000;
-	CREATE TABLE two AS SELECT ROW(i)::one AS o FROM generate_series(1, 2) AS i;
-	CREATE EXTENSION pg_stat_statements;
-	ANALYZE});
+	CREATE EXTENSION pg_stat_statements});
+
+# a type whose hash function tells what it sees, and a table behind a security barrier
+my ($one) = slurp_file('sql/scan.sql') =~ /^(CREATE TYPE one .*?^CREATE TABLE two .*?$)/ms;
+$node->safe_psql('postgres', "$one\nANALYZE");
 
 my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
 
