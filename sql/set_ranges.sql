@@ -115,6 +115,11 @@ DROP TABLE sparse;
 --
 -- Rows that were not written by us: an error, or an answer, and no more
 --
+-- (An error at once, where the row alone tells.  15: a range that claims hashes of
+-- others would be found out only by who reads the rows above it, which depends on
+-- what is written; and until then, tests of a statement would take lists of others
+-- for its own.)
+--
 SELECT bloom_set_create('s', 'int', seed => 7);
 SELECT cardinality(bloom_set_add_all('s', ARRAY(SELECT generate_series(1, 20000)))) AS new;
 SELECT bloom_set_compact('s') AS moved;

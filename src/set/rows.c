@@ -391,6 +391,8 @@ ReadList(StoredSetTable *table, StoredSetRow *row, const char *data, Size size)
 	row->pack.start = row->start;
 	row->pack.slice = row->slice;
 	wrong = StoredSetReadPack(&row->pack, (const uint8 *) data, size);
+	if (wrong == NULL && row->pack.last > StoredSetStripeEnd(row->start))
+		wrong = "Its range is too wide.";
 	if (wrong != NULL)
 		StoredSetInvalidRow(table, row->start, row->lane, wrong);
 }
