@@ -194,10 +194,10 @@ FindInLane(StoredSetCall *call, const StoredSetVersion *version,
 
 		if (key == NULL)
 			continue;
-		if (is_new && is_open)
-			key->pending = version->creator;
-		else
+		if (!is_open)
 			SeeKey(call, version, key);
+		else if (is_new)
+			key->pending = version->creator;
 		if (is_new && version->place.is_own)
 			key->is_held = true;
 	}

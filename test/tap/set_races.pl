@@ -194,5 +194,20 @@ foreach my $other ("bloom_set_remove('s', key(410))", "bloom_set_compact('s')", 
 		});
 }
 
+# ... or from a lane, to which another has added: not an error of who keeps a snapshot
+foreach my $level ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
+{
+	check("a removal from a lane to which another adds: $level", '', "ERROR:  canceling statement due to statement timeoutt",
+		sub {
+			my ($database) = @_;
+			make($database, 'ARRAY[key(400)]');
+			$node->safe_psql($database, sprintf $prepare, "SELECT bloom_set_add('s', key(401))");
+			my $remove = "BEGIN ISOLATION LEVEL $level; SET LOCAL statement_timeout = '200ms'; SELECT bloom_set_remove('s', key(400)); COMMIT";
+			my $answer = ask($database, $remove);
+			$node->safe_psql($database, "COMMIT PREPARED 'other'");
+			return $answer . ask($database, $remove);
+		});
+}
+
 $node->stop;
 done_testing();

@@ -41,6 +41,15 @@ sub add
 	  . "INSERT INTO tried SELECT unnest(ARRAY[$keys]);\n";
 }
 
+# The statement that removes a key, and logs it, if it was there.
+sub remove
+{
+	my ($set, $clock, $key) = @_;
+	my $at = $clock ? ", $first + interval '" . int(rand 300) . " minutes'" : '';
+
+	return "INSERT INTO removed SELECT k FROM unnest(ARRAY[$key]) AS k WHERE bloom_set_remove('$set', k$at);\n";
+}
+
 # Keys of a call.  There are repeats, in the call and among sessions.
 sub keys_of_call
 {
@@ -50,10 +59,11 @@ sub keys_of_call
 
 # A transaction.  To add the same keys in opposite orders is to deadlock, as with
 # a unique index.  So either all transactions add single keys in order, or all
-# have one call of many keys, or one key.
+# have one call of many keys, or one key.  Removals can wait for whoever holds a row, so
+# that deadlocks are expected beside them.
 sub transaction
 {
-	my ($name, $set, $clock, $range, $arrays) = @_;
+	my ($name, $set, $clock, $range, $arrays, $removes) = @_;
 	my $level = ('READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')[ rand 4 ];
 	my $sql = "BEGIN ISOLATION LEVEL $level;\n";
 	my $end = rand;
@@ -77,8 +87,10 @@ sub transaction
 			$sql .= add($set, $clock, 0, @some);
 			$sql .= "ROLLBACK TO s;\n" if $fate < 0.2;
 			$sql .= "RELEASE s;\n" if $fate >= 0.2 && $fate < 0.4;
+			$sql .= remove($set, $clock, rand() < 0.5 ? $some[0] : 1 + int rand $range) if $removes && rand() < 0.3;
 		}
 	}
+	$sql .= remove($set, $clock, 1 + int rand $range) if $removes && rand() < 0.3;
 	return $sql . ($end < 0.15 ? "ROLLBACK;\n" :
 		  $end < 0.25 ? "PREPARE TRANSACTION '$name';\n" . (rand() < 0.3 ? 'ROLLBACK' : 'COMMIT') . " PREPARED '$name';\n" :
 		  "COMMIT;\n");
@@ -87,31 +99,35 @@ sub transaction
 # Run all sessions on a set, with so many transactions each.
 sub stress
 {
-	my ($what, $create, $transactions, $range, $clock, $arrays) = @_;
+	my ($what, $create, $transactions, $range, $clock, $arrays, $removes) = @_;
+	my $expected = $removes ? qr/could not serialize|deadlock detected/ : qr/could not serialize/;
 	my @sql;
 
-	answer("DROP TABLE IF EXISTS s, tried; TRUNCATE told; CREATE TABLE tried (key int); SELECT $create");
+	answer("DROP TABLE IF EXISTS s, tried, removed; TRUNCATE told; CREATE TABLE tried (key int); CREATE TABLE removed (key int); SELECT $create");
 	foreach my $session (1 .. SESSIONS)
 	{
 		my $sql = '';
 
-		$sql .= transaction("p$session", 's', $clock, $range, $arrays) foreach 1 .. $transactions * $times;
+		$sql .= transaction("p$session", 's', $clock, $range, $arrays, $removes) foreach 1 .. $transactions * $times;
 		# nothing that is live is deleted, and keys move
 		$sql .= "SELECT bloom_set_compact('s');\n" x 3 if $clock;
 		push @sql, $sql;
 	}
 	my $errors = end_sessions(start_sessions(@sql));
 	# after the failure of a transaction, its other statements and what it would have prepared
-	my @unexpected = grep { /ERROR/ && !/could not serialize|current transaction is aborted|savepoint "s" does not exist|prepared transaction with identifier/ } split /\n/, $errors;
-	my $retried = () = $errors =~ /ERROR:  could not serialize/g;
+	my @unexpected = grep { /ERROR/ && !/$expected|current transaction is aborted|savepoint "s" does not exist|prepared transaction with identifier/ } split /\n/, $errors;
+	my $retried = () = $errors =~ /ERROR:  (?:$expected)/g;
 
 	is("@unexpected[0 .. ($#unexpected < 2 ? $#unexpected : 2)]", '', "$what: only serialization failures");
-	note "$what: $retried serialization failures of " . SESSIONS * $transactions * $times . ' transactions';
+	note "$what: $retried serialization failures and deadlocks of " . SESSIONS * $transactions * $times . ' transactions';
 	my $at = $clock ? ", $first + interval '2 hours'" : '';
-	is(answer('SELECT count(*) FROM (SELECT key FROM told GROUP BY key HAVING count(*) > 1) AS twice'),
-		0, "$what: no key was new twice");
-	is(answer("SELECT count(*) FROM (SELECT DISTINCT key FROM tried) AS t WHERE NOT bloom_set_contains('s', key$at)"),
-		0, "$what: no key is denied");
+	# how often each was told new, less how often it was removed
+	answer('DROP TABLE IF EXISTS balances; CREATE TABLE balances AS SELECT key, sum(n) AS n FROM (SELECT key, 1 FROM told UNION ALL SELECT key, -1 FROM removed) AS s (key, n) GROUP BY key');
+	is(answer('SELECT count(*) FROM balances WHERE n NOT IN (0, 1)'),
+		0, "$what: no key was new twice, or removed twice");
+	is(answer("SELECT count(*) FROM balances WHERE bloom_set_contains('s', key$at) <> (n = 1)"),
+		0, "$what: no key is denied" . ($removes ? ', and none that was removed is there' : ''));
+	cmp_ok(answer('SELECT count(*) FROM removed'), '>', 50 * $times, "$what: keys were removed") if $removes;
 	is(answer('SELECT count(*) FROM (SELECT key FROM tried EXCEPT SELECT key FROM told) AS never'),
 		0, "$what: each was new once");
 	is(answer("SELECT count(*) FROM generate_series(1, $range) AS k WHERE bloom_set_contains('s', k$at) AND k NOT IN (SELECT key FROM tried)"),
@@ -197,6 +213,7 @@ foreach my $arrays (0, 1)
 
 	stress("many keys, $what", create_set('s', 'int', 'seed => 1'), 60, 20000, 0, $arrays);
 	stress("few keys, $what", create_set('s', 'int', 'seed => 1'), 60, 1000, 0, $arrays);
+	stress("few keys, $what, removed", create_set('s', 'int', 'seed => 1'), 60, 500, 0, $arrays, 1);
 	stress("time slices, $what", create_set('s', 'int', 'seed => 1', "keep => '12 hours'"), 60, 5000, 1, $arrays);
 }
 
