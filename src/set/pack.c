@@ -56,7 +56,7 @@ StoredSetPackSize(const StoredSetPacking *packing, uint64 nhashes, uint64 start,
 				  uint64 highest)
 {
 	uint64		largest = StoredSetCellOf(packing, highest) -
-		StoredSetCellOf(packing, start);
+	StoredSetCellOf(packing, start);
 	int			low = LowBits(nhashes, largest);
 
 	if (nhashes == 0)
@@ -113,7 +113,7 @@ StoredSetWritePack(uint8 *out, const StoredSetPack *pack,
 	uint64		base = StoredSetCellOf(packing, pack->start);
 	uint64		last = BloomLittleEndian64(pack->last);
 	uint64		largest = nitems == 0 ? 0 :
-		StoredSetCellOf(packing, items[nitems - 1].hash) - base;
+	StoredSetCellOf(packing, items[nitems - 1].hash) - base;
 	int			low = LowBits(nitems, largest);
 	Size		nhigh = nitems == 0 ? 0 : BytesOf(nitems + (largest >> low));
 	Size		nlow = BytesOf((Size) nitems * low);

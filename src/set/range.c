@@ -791,7 +791,7 @@ TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash,
 	int			dropped = call->table.set.packing.dropped;
 	uint64		cell = hash >> dropped << dropped;
 	uint64		above = range->npoints == 0 ? hashes[nhashes - 1 - nhashes / 16] :
-		range->points[range->npoints - 1] - 1;
+	range->points[range->npoints - 1] - 1;
 	uint64		start = PlaceBelow(range, cell);
 
 	if (start <= hashes[nhashes / 16])

@@ -597,7 +597,7 @@ static bool
 LockEmpty(StoredSetTable *table)
 {
 	bool		is_locked = CheckRelationLockedByMe(table->rel,
-												ShareRowExclusiveLock, true);
+													ShareRowExclusiveLock, true);
 
 	if ((!is_locked &&
 		 CheckRelationLockedByMe(table->rel, RowExclusiveLock, true)) ||

@@ -419,8 +419,8 @@ static void
 WarnOfCopy(TriggerSite *site, const TriggerData *trigger)
 {
 	Oid			target = MyBEEntry == NULL ||
-		MyBEEntry->st_progress_command != PROGRESS_COMMAND_COPY ? InvalidOid :
-		MyBEEntry->st_progress_command_target;
+	MyBEEntry->st_progress_command != PROGRESS_COMMAND_COPY ? InvalidOid :
+	MyBEEntry->st_progress_command_target;
 
 	if (site->has_warned || (target != site->root &&
 							 target != RelationGetRelid(trigger->tg_relation)))
