@@ -88,6 +88,14 @@ INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z',
 ALTER TABLE event_3 ENABLE TRIGGER ALL;
 DELETE FROM event WHERE body = 'unchecked';
 ALTER TABLE event_3 ENABLE TRIGGER ALL;
+-- ONLY leaves partitions as they are, and one that is made meanwhile is as its parent is
+ALTER TABLE ONLY event DISABLE TRIGGER event_id_unique_row;
+CREATE TABLE event_4 PARTITION OF event FOR VALUES FROM ('2026-04-01Z') TO ('2026-05-01Z');
+ALTER TABLE ONLY event ENABLE TRIGGER event_id_unique_row;
+SELECT bloom_unique_rebuild('event', '"Key"') > 0 AS rebuilt;
+CALL bloom_unique_validate('event', '"Key"');
+ALTER TABLE event ENABLE TRIGGER event_id_unique_row;
+DROP TABLE event_4;
 
 -- TRUNCATE empties the set, and is rolled back with it
 BEGIN;

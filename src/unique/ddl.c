@@ -148,6 +148,8 @@ CheckEnabled(Oid relid, const char *name)
 	{
 		const BloomUniqueTag *tag = lfirst(cell);
 
+		/* those of partitions stay as they are after ALTER TABLE ONLY */
+		BloomUniqueWarnDisabled(tag, relid);
 		/* a trigger of a partition can have another name than those below it */
 		if (tag->root == relid)
 			CheckAll(tag);
@@ -167,26 +169,17 @@ CheckAttached(Oid relid)
 		ClaimTree(lfirst_oid(cell), NULL);
 }
 
+/* Warn, if rows of a table or of those below it are not checked. */
 static void
 WarnDisabled(Oid relid, const char *name)
 {
 	Relation	rel = relation_open(relid, AccessShareLock);
+	List	   *keys = KeysOf(rel, name);
+	ListCell   *cell;
 
-	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &rel->trigdesc->triggers[i];
-
-		if ((trigger->tgenabled == TRIGGER_DISABLED ||
-			 trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA) &&
-			(name == NULL || strcmp(name, trigger->tgname) == 0) &&
-			TRIGGER_FOR_ROW(trigger->tgtype) && !OidIsValid(trigger->tgconstrrelid) &&
-			BloomUniqueIsOurs(trigger->tgfoid))
-			ereport(WARNING,
-					(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
-							RelationGetRelationName(rel), trigger->tgname),
-					 errhint("ALTER TABLE ... ENABLE TRIGGER checks all rows.")));
-	}
 	relation_close(rel, NoLock);
+	foreach(cell, keys)
+		BloomUniqueWarnDisabled(lfirst(cell), relid);
 }
 
 /* The sets of a table have its owner, by whose rights they are written. */

@@ -24,6 +24,7 @@
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -182,6 +183,55 @@ BloomUniqueIsBelow(Oid leaf, Oid root)
 	UnregisterSnapshot(snapshot);
 	table_close(catalog, AccessShareLock);
 	return relid == root;
+}
+
+/* The trigger of a table that checks rows for a key, or NULL */
+static const Trigger *
+RowTriggerOf(Relation rel, const BloomUniqueTag *tag)
+{
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
+
+		if (TRIGGER_FOR_ROW(trigger->tgtype) && !OidIsValid(trigger->tgconstrrelid) &&
+			BloomUniqueIsOurs(trigger->tgfoid) &&
+			BloomUniqueSeedOf(trigger->tgnargs, trigger->tgargs) == tag->seed)
+			return trigger;
+	}
+	return NULL;
+}
+
+/*
+ * BloomUniqueWarnDisabled
+ *		Warn, if rows of a table or of those below it are not checked.
+ */
+void
+BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid)
+{
+	List	   *parents;
+	List	   *leaves = BloomUniqueLeaves(relid, &parents);
+	ListCell   *cell;
+
+	foreach(cell, list_concat(parents, leaves))
+	{
+		Relation	rel = try_relation_open(lfirst_oid(cell), AccessShareLock);
+		const Trigger *trigger;
+
+		if (rel == NULL)
+			continue;
+		trigger = RowTriggerOf(rel, tag);
+		if (trigger != NULL && (trigger->tgenabled == TRIGGER_DISABLED ||
+								trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA))
+		{
+			ereport(WARNING,
+					(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
+							RelationGetRelationName(rel), trigger->tgname),
+					 errhint("ALTER TABLE ... ENABLE TRIGGER, without ONLY, checks all rows.")));
+			relation_close(rel, AccessShareLock);
+			break;
+		}
+		relation_close(rel, AccessShareLock);
+	}
 }
 
 /* ----------------------------------------------------------------

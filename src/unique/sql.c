@@ -530,6 +530,7 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
 	BloomUniqueCheckLeaves(unique);
 	result = BloomUniqueRefill(unique);
 	CommentTriggers(unique, true);
+	BloomUniqueWarnDisabled(&unique->tag, unique->tag.root);
 	PG_RETURN_INT64((int64) result);
 }
 
@@ -570,6 +571,7 @@ bloom_unique_validate(PG_FUNCTION_ARGS)
 				 errhint("Delete rows until each key is there once, and call it again.")));
 	PushActiveSnapshot(GetTransactionSnapshot());
 	CommentTriggers(BloomUniqueRecall(&tag), true);
+	BloomUniqueWarnDisabled(&tag, tag.root);
 	PopActiveSnapshot();
 	SPI_finish();
 	PG_RETURN_VOID();

@@ -157,6 +157,7 @@ extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
 extern List *BloomUniqueLeaves(Oid root, List **parents);
 extern List *BloomUniqueAttached(Oid parent);
 extern bool BloomUniqueIsBelow(Oid leaf, Oid root);
+extern void BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid);
 extern BloomUniqueLeaf *BloomUniqueLookAt(BloomUnique *unique, Relation rel);
 extern void BloomUniqueCheckLeaves(BloomUnique *unique);
 
