@@ -45,7 +45,7 @@ build_packages=(SERVER HEADERS libxxhash-dev gcc libc6-dev make gzip)
 client_packages=(nodejs npm chromium golang-go cargo default-jdk-headless
     python3-xxhash python3-venv python3-setuptools python3-wheel
     python3-psycopg2 python3-psycopg python3-asyncpg python3-sqlalchemy
-    python3-django golang-github-jackc-pgx-v4-dev
+    python3-django python3-scrapy golang-github-jackc-pgx-v4-dev
     golang-github-lib-pq-dev libpostgresql-jdbc-java libdbd-pg-perl)
 
 

@@ -66,6 +66,39 @@ SKIP:
 	like($out, qr/^ product \| +20000 \| +200 \| +20000 \| +\d{3} \|/m, 'with a filter, few rows cross the wire');
 }
 
+# Adapters, with the real libraries.  What is not here is skipped; with
+# BLOOMTYPE_ALL_CLIENTS=1, as in .ci/run, that is a failure.
+my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
+
+# adapter MODULE, DATABASE, COMMAND...: what it prints.
+sub adapter
+{
+	my ($module, $database, @command) = @_;
+	local %ENV = (%ENV, PYTHONDONTWRITEBYTECODE => 1, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => $database, PGUSER => scalar getpwuid($<));
+	my ($printed, $errors) = ('', '');
+
+	skip "no module $module here", 1 if system("$python -c 'import psycopg2, $module' >/dev/null 2>&1") != 0 && !$ENV{BLOOMTYPE_ALL_CLIENTS};
+	IPC::Run::run([ $python, @command ], '>', \$printed, '2>', \$errors) or diag($errors);
+	return $printed;
+}
+
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach 'django', 'scrapy';
+$node->safe_psql('scrapy', 'CREATE EXTENSION bloomtype');
+SKIP:
+{
+	is(adapter('django', 'django', 'examples/django_view.py'), "4 keys\nnew: [5, 6]\n", 'Django: bulk_create(ignore_conflicts=True) on a view');
+}
+SKIP:
+{
+	# of four requests, one for a page that another asks for: pages, and requests left out
+	my @crawl = ('scrapy', 'scrapy', 'test/drivers/spider.py', 'examples');
+	is(adapter(@crawl, 'requested', '1 day'), "3 1\n", 'Scrapy: each page is requested once');
+	is(adapter(@crawl, 'requested', '1 day'), "0 4\n", '... and not by the next spider');
+	is(adapter(@crawl, 'briefly', '1 second'), "3 1\n", 'Scrapy: another set');
+	sleep 2;
+	is(adapter(@crawl, 'briefly', '1 second'), "3 1\n", '... that has forgotten them');
+}
+
 #
 # Four workers; each visits pages, finds links on them, some of which are new,
 # and fails now and then
