@@ -66,7 +66,7 @@
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
-PG_MODULE_MAGIC_EXT(.name = "bloomtype",.version = "1.0.0-rc2");
+PG_MODULE_MAGIC_EXT(.name = "bloomtype",.version = "1.0.0-rc3");
 #else
 PG_MODULE_MAGIC;
 #endif

@@ -44,7 +44,7 @@ from typing import Any, Callable, Iterable, Iterator
 import xxhash
 
 __all__ = ["Filter", "FullWarning", "Key", "KeyTypeError", "best_params", "canonical", "register"]
-__version__ = "1.0.0rc2"
+__version__ = "1.0.0rc3"
 
 MASK = 2**64 - 1
 MULTIPLIER = 0xD1342543DE82EF95

@@ -81,7 +81,7 @@ packs(
 		is($files, join(' ', sort qw(Cargo.lock Cargo.toml Cargo.toml.orig LICENSE README.md examples/bench.rs), map { s{.*/rust/}{}r } glob 'clients/rust/src/*.rs'),
 			'cargo: the files; they compile');
 		my $manifest = run("tar -xOf $archive bloomtype-$version/Cargo.toml");
-		like($manifest, qr/^$_/m, "cargo: $_") foreach "repository = \"\Q$home\E\"", "homepage = \"\Q$home\E\"", 'readme = "README.md"', 'license = "PostgreSQL"', 'keywords = ', 'categories = ', 'description = ';
+		like($manifest, qr/^$_/m, "cargo: $_") foreach "repository = \"\Q$home\E\"", "homepage = \"\Q$home\E\"", 'readme = "README.md"', 'license = "PostgreSQL AND BSD-2-Clause"', 'keywords = ', 'categories = ', 'description = ';
 	});
 
 packs(
