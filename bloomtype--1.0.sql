@@ -512,7 +512,7 @@ COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key po
 CREATE FUNCTION _bloom_set_params(keep bigint, seed bigint, kept_bits int,
 								 key_type bloom)
 	RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION _bloom_set_params(bigint, bigint, int, bloom) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set; the last is an empty filter with the type of its keys';
 
 -- not STRICT; without keep, keys are kept forever; without seed, it is random

@@ -59,7 +59,6 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT p.oid::regprocedure AS too_cheap, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE 'bloom'::regtype = ANY (proargtypes) AND prokind = 'f' AND procost < 100
-  AND proname <> '_bloom_set_params'
   AND NOT EXISTS (SELECT FROM pg_aggregate AS a WHERE p.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn))
   AND NOT EXISTS (SELECT FROM pg_cast AS c WHERE p.oid = c.castfunc)
   AND NOT EXISTS (SELECT FROM pg_type AS t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend))

@@ -434,10 +434,10 @@ TooManyToCollect(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("too many distinct keys to collect without a capacity"),
+			 errmsg("too many distinct keys for bloom_agg without a capacity"),
 			 errdetail("Without a capacity, the distinct keys are collected, and must be fewer than " UINT64_FORMAT ".",
 					   BLOOM_MAX_EXACT_KEYS),
-			 errhint("Name a capacity: (key, capacity, fp_prob).")));
+			 errhint("Name a capacity: bloom_agg(key, capacity, fp_prob).")));
 }
 
 /*

@@ -239,10 +239,10 @@ BloomSeenTooManyKeys(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("too many distinct keys to remember without a capacity"),
+			 errmsg("too many distinct keys for bloom_seen without a capacity"),
 			 errdetail("Without a capacity, their hashes are kept, and must be fewer than " UINT64_FORMAT ".",
 					   BLOOM_MAX_EXACT_KEYS),
-			 errhint("Name a capacity: (key, capacity, fp_prob).")));
+			 errhint("Name a capacity: bloom_seen(key, capacity, fp_prob).")));
 }
 
 /*
@@ -279,7 +279,7 @@ BloomSeenWarnOverfull(BloomSeenTables *call, uint64 capacity, double fp_prob)
 		return;
 	call->warned = true;
 	ereport(WARNING,
-			(errmsg("there are more distinct keys than the capacity"),
+			(errmsg("bloom_seen got more distinct keys than its capacity"),
 			 errdetail("The capacity is " UINT64_FORMAT " keys; with more of them, the false-positive rate exceeds %g.",
 					   capacity, fp_prob),
 			 errhint("Name a larger capacity.")));
