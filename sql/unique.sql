@@ -97,6 +97,14 @@ CALL bloom_unique_validate('event', '"Key"');
 ALTER TABLE event ENABLE TRIGGER event_id_unique_row;
 DROP TABLE event_4;
 
+-- many keys that one row has, which has another version in its page
+UPDATE event SET body = 'updated' WHERE "Key" = '00000000-0000-0000-0000-000000000009';
+INSERT INTO event SELECT '00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again' FROM generate_series(1, 100);
+SET enable_seqscan = off;
+SELECT body FROM event WHERE "Key" = '00000000-0000-0000-0000-000000000009';
+RESET enable_seqscan;
+INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
+
 -- TRUNCATE empties the set, and is rolled back with it
 BEGIN;
 TRUNCATE event;

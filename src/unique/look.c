@@ -40,10 +40,14 @@
 #include "pause.h"
 
 /* A pass over an index takes less than searches for so many keys a page */
-#define KEYS_PER_PAGE	32
+#ifndef BLOOM_UNIQUE_PER_PAGE
+#define BLOOM_UNIQUE_PER_PAGE	32
+#endif
 
 /* With fewer keys, each is searched for */
-#define MANY_KEYS		32
+#ifndef BLOOM_UNIQUE_MANY
+#define BLOOM_UNIQUE_MANY	32
+#endif
 
 /* Keys that are looked up */
 typedef struct Search
@@ -76,24 +80,35 @@ KeyAt(const Search *search, int i)
 	return &search->keys[i * search->unique->ncolumns];
 }
 
-/* Count the row at which a scan has arrived, if the snapshot sees it. */
+/*
+ * Does the snapshot see the row at which a scan has arrived?
+ *
+ * To be asked once: afterwards the scan is at another tuple of the same chain, and
+ * a second fetch from there finds nothing, and marks the entry of the index as dead.
+ */
+static bool
+SeesRow(Partition *partition)
+{
+	if (partition->slot == NULL)
+		partition->slot = table_slot_create(partition->rel, NULL);
+	if (!index_fetch_heap(partition->scan, partition->slot))
+		return false;
+	partition->has_rows = true;
+	ExecClearTuple(partition->slot);
+	return true;
+}
+
+/* Count a row that has a key. */
 static void
-CountRow(Search *search, Partition *partition, int key)
+CountRow(Search *search, const Partition *partition, int key)
 {
 	if (search->counts[key] >= search->most)
 		return;
-	if (partition->slot == NULL)
-		partition->slot = table_slot_create(partition->rel, NULL);
-	if (index_fetch_heap(partition->scan, partition->slot))
-	{
-		partition->has_rows = true;
-		if (search->places != NULL)
-			search->places[key * search->most + search->counts[key]] =
-				RelationGetRelid(partition->rel);
-		if (++search->counts[key] == search->most)
-			search->nopen--;
-		ExecClearTuple(partition->slot);
-	}
+	if (search->places != NULL)
+		search->places[key * search->most + search->counts[key]] =
+			RelationGetRelid(partition->rel);
+	if (++search->counts[key] == search->most)
+		search->nopen--;
 }
 
 /* Search for one key. */
@@ -117,7 +132,8 @@ SearchKey(Search *search, Partition *partition, int key)
 		   index_getnext_tid(partition->scan, ForwardScanDirection) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		CountRow(search, partition, key);
+		if (SeesRow(partition))
+			CountRow(search, partition, key);
 	}
 }
 
@@ -216,7 +232,10 @@ MergeKeys(Search *search, Partition *partition)
 										 KeyAt(search, search->order[at]),
 										 partition)) < 0 &&
 			   ++at < search->nkeys);
-		if (at == search->nkeys || order != 0)
+		/* if this one needs no more rows, nor do those that are equal */
+		if (at == search->nkeys || order != 0 ||
+			search->counts[search->order[at]] >= search->most ||
+			!SeesRow(partition))
 			continue;
 
 		/* each of the keys that are equal has the row */
@@ -238,12 +257,12 @@ LookInPartition(Search *search, Partition *partition)
 {
 	bool		is_merge;
 
-	if (search->nkeys >= MANY_KEYS && partition->leaf->is_in_order &&
+	if (search->nkeys >= BLOOM_UNIQUE_MANY && partition->leaf->is_in_order &&
 		search->order == NULL)
 		SortKeys(search, partition->index);
 	is_merge = search->order != NULL && partition->leaf->is_in_order &&
 		RelationGetNumberOfBlocks(partition->index) <
-		(BlockNumber) (search->nkeys / KEYS_PER_PAGE) + 2;
+		(BlockNumber) (search->nkeys / BLOOM_UNIQUE_PER_PAGE) + 2;
 	partition->scan = index_beginscan(partition->rel, partition->index,
 									  GetActiveSnapshot(), NULL,
 									  is_merge ? 0 : search->unique->ncolumns,

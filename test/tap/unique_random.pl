@@ -2,7 +2,7 @@
 # Unique keys: random transactions against a table with a real unique constraint, by
 # test/model/unique.py, on a library whose sets answer falsely about half of the time,
 # since they keep few bits of each hash, and that claims the keys of a statement in
-# small batches.  One session, whose answers must be the same, and four at a time.
+# small batches, and looks up even two by a pass over the index.  One session, whose answers must be the same, and four at a time.
 #
 # BLOOM_UNIQUE_OPERATIONS is the number of operations of each; BLOOM_UNIQUE_SEED another seed.
 #
@@ -20,7 +20,8 @@ plan skip_all => "needs Debian's python3-psycopg2" if system("$python -c 'import
 my $operations = $ENV{BLOOM_UNIQUE_OPERATIONS} // 2500;
 my $seed = $ENV{BLOOM_UNIQUE_SEED} // 1;
 my $node = start_small_server('random', "deadlock_timeout = '50ms'\nfsync = off\nautovacuum = off\n",
-	'-DSTORED_SET_MIN_BITS=12', '-DBLOOM_UNIQUE_KEPT_BITS=12', '-DBLOOM_UNIQUE_BATCH=3');
+	'-DSTORED_SET_MIN_BITS=12', '-DBLOOM_UNIQUE_KEPT_BITS=12', '-DBLOOM_UNIQUE_BATCH=5',
+	'-DBLOOM_UNIQUE_MANY=2', '-DBLOOM_UNIQUE_PER_PAGE=1');
 local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');
 
 foreach my $sessions (1, 4)
