@@ -205,6 +205,13 @@ $$;
 CREATE TRIGGER a_meddler BEFORE INSERT ON item FOR EACH ROW EXECUTE FUNCTION meddle();
 UPDATE item SET part = 5 - part WHERE id IN (7, 8);
 SELECT count(*) FILTER (WHERE body = 'a') AS were_there, count(*) FILTER (WHERE body = 'meddled') AS new, count(*) FILTER (WHERE id = 100) AS moved_twice FROM item WHERE id IN (7, 8, 5007, 5008, 100);
+-- rows that are deleted, and inserted in another order: an error, or they stay
+WITH gone AS (DELETE FROM item WHERE id IN (10, 11, 12) RETURNING *) INSERT INTO item SELECT 5 - part, id, body FROM gone ORDER BY id DESC;
+WITH gone AS (DELETE FROM item WHERE id = 10 RETURNING *), more AS (INSERT INTO item VALUES (2, 7000, 'new')) INSERT INTO item SELECT 5 - part, id, 'came back' FROM gone;
+SELECT id, body FROM item WHERE id IN (10, 11, 12, 7000) ORDER BY id;
+-- fail: a repeat, but not known to be one
+MERGE INTO item USING (VALUES (10), (11), (4)) AS v (k) ON id = k WHEN MATCHED AND k = 11 THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (2, k, 'merged');
+SELECT id, body FROM item WHERE id IN (4, 10, 11) ORDER BY id;
 -- whoever deletes needs no privileges on the set
 CREATE ROLE regress_bloom_deleter;
 GRANT SELECT, DELETE ON item TO regress_bloom_deleter;
@@ -213,6 +220,13 @@ DELETE FROM item WHERE id = 9;
 RESET ROLE;
 DROP OWNED BY regress_bloom_deleter;
 DROP ROLE regress_bloom_deleter;
+-- fail: a trigger of one partition, which does not see what comes from others
+DROP TRIGGER dedup ON item;
+CREATE TRIGGER dedup BEFORE INSERT OR DELETE ON item_1 FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('moved', 'id');
+INSERT INTO item VALUES (1, 8000, 'new');
+DELETE FROM item WHERE part = 1;
+CREATE TRIGGER dedup BEFORE INSERT OR DELETE ON item_2 FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('moved', 'id');
+INSERT INTO item VALUES (2, 8000, 'new');
 DROP TABLE item, owner, moved;
 DROP FUNCTION move, meddle;
 

@@ -9,13 +9,18 @@
  * An UPDATE that moves a row to another partition fires BEFORE DELETE triggers
  * there, and then BEFORE INSERT triggers here.  The key of such a row is in the
  * set, but the row must stay.  So the trigger of a partition fires before deletes,
- * too.  It notes the key of the row that the statement has deleted last, and the
- * next row that the statement inserts passes if it has this key.  If it has another
- * one, which is in the set, that is an error: to drop it would be to lose the row.
+ * too.  It notes the key of the row that the statement has deleted last, and how many
+ * it has deleted that have not come back.  A row that the statement inserts passes if
+ * it has the key of the last.  If it has another one, which is in the set, and any row
+ * has not come back, that is an error: to drop it may be to lose the row.
  *
- * The same holds for the delete and the insert of a MERGE, of a data-modifying
- * WITH, and of a change that a subscriber applies.  A statement is known by the
- * memory context of its execution, and its note is gone with that.
+ * The same holds for the delete and the insert of a MERGE, and of a data-modifying
+ * WITH.  A statement is known by the memory context of its execution, and its note is
+ * gone with that.  A subscriber gets such an UPDATE as a DELETE and an INSERT, be its
+ * own table in partitions or not; there the note lasts as long as the transaction.
+ *
+ * Rows come from all partitions, so the trigger must be that of the table whose
+ * partitions they are.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -35,6 +40,7 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "replication/logicalworker.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -58,15 +64,15 @@ typedef struct TriggerSite
 	bool		has_warned;
 } TriggerSite;
 
-/* The row that a statement has deleted last, if it has not inserted one since */
+/* Rows that a statement has deleted */
 typedef struct DeletedRow
 {
 	struct DeletedRow *next;	/* of a statement that runs this one */
 	MemoryContext statement;
-	Oid			root;
 	Oid			set;
-	bool		is_pending;		/* is there one? */
-	uint64		hash;			/* of its key, or 0: that is null */
+	int64		ngone;			/* that have not come back */
+	uint64		hash;			/* of the key of the last, or 0: null, or come
+								 * back */
 	MemoryContextCallback callback;
 } DeletedRow;
 
@@ -201,8 +207,16 @@ GetTriggerSet(const TriggerData *trigger)
 	return set;
 }
 
+/* Can rows come to a table that have been deleted just before? */
+static bool
+RowsMove(Relation rel)
+{
+	return rel->rd_rel->relispartition || IsLogicalWorker();
+}
+
 /*
- * An error, if rows that come to a partition from another one would be lost.
+ * An error, if rows that come to a partition from another one would be lost: there
+ * is no trigger, or it does not fire.
  */
 static void
 CheckMoves(const TriggerData *trigger, Oid root)
@@ -211,7 +225,16 @@ CheckMoves(const TriggerData *trigger, Oid root)
 	Relation	rel = trigger->tg_relation;
 	StringInfoData arguments;
 
-	if (!rel->rd_rel->relispartition || TRIGGER_FOR_DELETE(self->tgtype))
+	if (!RowsMove(rel))
+		return;
+	if (get_rel_relispartition(root))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" was made for partition \"%s\" alone",
+						self->tgname, get_rel_name(root)),
+				 errdetail("A row that moves to another partition, and comes back, would be lost: the set has seen its key."),
+				 errhint("Make the trigger for the partitioned table.")));
+	if (TRIGGER_FOR_DELETE(self->tgtype))
 		return;
 	initStringInfo(&arguments);
 	for (int i = 0; i < self->tgnargs; i++)
@@ -219,9 +242,9 @@ CheckMoves(const TriggerData *trigger, Oid root)
 						 quote_literal_cstr(self->tgargs[i]));
 	ereport(ERROR,
 			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("trigger \"%s\" of partition \"%s\" does not fire before a DELETE",
+			 errmsg("trigger \"%s\" of table \"%s\" does not fire before a DELETE",
 					self->tgname, RelationGetRelationName(rel)),
-			 errdetail("An UPDATE that moves a row to another partition deletes and inserts it. Its key is in the set, so that the row would be lost."),
+			 errdetail("An UPDATE that moves a row to another partition deletes it and inserts it: its key is in the set, so that the row would be lost."),
 			 errhint("CREATE OR REPLACE TRIGGER %s BEFORE INSERT OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s);",
 					 quote_identifier(self->tgname),
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(root)),
@@ -363,14 +386,20 @@ ForgetDeleted(void *arg)
 	}
 }
 
-/* What a statement has deleted from the table of a trigger, or NULL. */
+/* The memory that is there as long as the note of a statement is to last */
+static MemoryContext
+StatementOf(FunctionCallInfo fcinfo)
+{
+	return IsLogicalWorker() ? TopTransactionContext : fcinfo->flinfo->fn_mcxt;
+}
+
+/* What a statement has deleted whose key is in the set of a trigger, or NULL. */
 static DeletedRow *
 FindDeleted(MemoryContext statement, const TriggerSite *site)
 {
 	for (DeletedRow *row = deleted_rows; row != NULL; row = row->next)
 	{
-		if (row->statement == statement && row->root == site->root &&
-			row->set == site->set)
+		if (row->statement == statement && row->set == site->set)
 			return row;
 	}
 	return NULL;
@@ -380,7 +409,7 @@ FindDeleted(MemoryContext statement, const TriggerSite *site)
 static void
 NoteDeleted(FunctionCallInfo fcinfo, TriggerSite *site, TupleTableSlot *slot)
 {
-	MemoryContext statement = fcinfo->flinfo->fn_mcxt;
+	MemoryContext statement = StatementOf(fcinfo);
 	DeletedRow *row = FindDeleted(statement, site);
 	StoredSetTable table;
 	Datum		key;
@@ -389,7 +418,6 @@ NoteDeleted(FunctionCallInfo fcinfo, TriggerSite *site, TupleTableSlot *slot)
 	{
 		row = MemoryContextAllocZero(statement, sizeof(DeletedRow));
 		row->statement = statement;
-		row->root = site->root;
 		row->set = site->set;
 		row->callback.func = ForgetDeleted;
 		row->callback.arg = row;
@@ -397,7 +425,7 @@ NoteDeleted(FunctionCallInfo fcinfo, TriggerSite *site, TupleTableSlot *slot)
 		row->next = deleted_rows;
 		deleted_rows = row;
 	}
-	row->is_pending = true;
+	row->ngone++;
 	row->hash = 0;
 	if (!GetKey(site, slot, &key))
 		return;
@@ -440,33 +468,35 @@ static bool
 IsToBeInserted(FunctionCallInfo fcinfo, TriggerSite *site,
 			   const TriggerData *trigger, TimestampTz at)
 {
-	DeletedRow *deleted = FindDeleted(fcinfo->flinfo->fn_mcxt, site);
-	bool		has_moved = deleted != NULL && deleted->is_pending;
-	bool		is_known;
+	DeletedRow *deleted = FindDeleted(StatementOf(fcinfo), site);
+	bool		may_have_moved = deleted != NULL && deleted->ngone > 0;
 	StoredSetCall call;
 	uint8		answer = STORED_SET_UNKNOWN;
 	uint64		hash;
 	Datum		key;
 
-	if (has_moved)
-		deleted->is_pending = false;
 	if (!GetKey(site, trigger->tg_trigslot, &key))
 		return true;
 	StoredSetOpenToWrite(&call, site->set, at, true);
 	hash = HashKey(site, &call.table.set, key);
-	is_known = has_moved && hash == deleted->hash;
-	if (!is_known)
+	if (may_have_moved && hash == deleted->hash)
+	{
+		deleted->ngone--;
+		deleted->hash = 0;
+		answer = STORED_SET_FRESH;
+	}
+	else
 		StoredSetAdd(&call, &hash, 1, &answer);
 	StoredSetClose(&call.table);
-	if (is_known || answer == STORED_SET_FRESH)
+	if (answer == STORED_SET_FRESH)
 		return true;
-	if (has_moved)
+	if (may_have_moved)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("Bloom set \"%s\" has seen the key of a row of \"%s\" that is moved",
+				 errmsg("Bloom set \"%s\" has seen the key of a row of \"%s\", which may have moved",
 						get_rel_name(site->set),
 						RelationGetRelationName(trigger->tg_relation)),
-				 errdetail("The statement has deleted a row with another key, and would lose this one.")));
+				 errdetail("The statement has deleted rows that it has not inserted again: if this is one of them, with another key or in another order, it would be lost.")));
 	WarnOfCopy(site, trigger);
 	return false;
 }
@@ -496,9 +526,8 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_set_dedup must be called by a trigger FOR EACH ROW that is BEFORE INSERT, BEFORE INSERT OR DELETE, or INSTEAD OF INSERT on a view")));
-	/* only rows of partitions move */
 	if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event) &&
-		!trigger->tg_relation->rd_rel->relispartition)
+		!RowsMove(trigger->tg_relation))
 		return PointerGetDatum(trigger->tg_trigtuple);
 	site = GetTriggerSite(fcinfo, trigger);
 	if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event))

@@ -48,6 +48,39 @@ like($err, qr/cannot access temporary or unlogged relations during recovery/, 'a
 ($status, $out, $err) = $standby->psql('postgres', q{SELECT bloom_set_add('keys', 1)});
 like($err, qr/read-only transaction/, 'nothing can be added on a standby');
 
+# A subscriber drops repeats of what other publishers have sent, and rows that move to
+# another partition are deleted and inserted there: they stay, whatever the tables are
+my $tables = q{
+	CREATE TABLE parts (part int, id int, PRIMARY KEY (part, id)) PARTITION BY LIST (part);
+	CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+	CREATE TABLE parts_2 PARTITION OF parts FOR VALUES IN (2);
+	CREATE TABLE to_one (LIKE parts INCLUDING INDEXES) %s;
+	%s
+	CREATE TABLE from_one (part int, id int, PRIMARY KEY (part, id)) %s;
+	%s};
+my $partitions = 'PARTITION BY LIST (part)';
+my $two = "CREATE TABLE %1\$s_1 PARTITION OF %1\$s FOR VALUES IN (1); CREATE TABLE %1\$s_2 PARTITION OF %1\$s FOR VALUES IN (2);";
+answer(sprintf $tables, $partitions, sprintf($two, 'to_one'), '', '');
+$subscriber->safe_psql('postgres', sprintf($tables, '', '', $partitions, sprintf $two, 'from_one')
+	  . join '', map { "SELECT bloom_set_create('set_$_', 'int', seed => 1);
+		CREATE TRIGGER dedup BEFORE INSERT OR DELETE ON $_ FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('set_$_', 'id');
+		ALTER TABLE $_ ENABLE ALWAYS TRIGGER dedup;
+		SELECT bloom_set_add('set_$_', 7);" } 'parts', 'to_one', 'from_one');
+answer('CREATE PUBLICATION moves FOR TABLE parts, to_one, from_one WITH (publish_via_partition_root = true)');
+$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION moves CONNECTION '$publisher' PUBLICATION moves");
+$subscriber->poll_query_until('postgres', q{SELECT bool_and(srsubstate IN ('r', 's')) FROM pg_subscription_rel})
+  or die 'the subscription does not become ready';
+foreach my $table ('parts', 'to_one', 'from_one')
+{
+	answer($_) foreach "INSERT INTO $table SELECT 1, i FROM generate_series(1, 10) AS i", "UPDATE $table SET part = 2 WHERE id <= 6",
+	  "UPDATE $table SET part = 3 - part WHERE id < 4 OR id = 10", "BEGIN; UPDATE $table SET part = 3 - part, id = 100 WHERE id = 9; INSERT INTO $table VALUES (1, 11); UPDATE $table SET part = 2 WHERE id = 11; COMMIT";
+	$node->wait_for_catchup('moves');
+	# 7 was seen before
+	my $rows = "SELECT string_agg(part || ' ' || id, ', ' ORDER BY id) FROM $table WHERE id <> 7";
+	is($subscriber->safe_psql('postgres', $rows), answer($rows), "rows that move stay on a subscriber: $table");
+	is($subscriber->safe_psql('postgres', "SELECT count(*) FROM $table WHERE id = 7"), 0, '... where others are dropped');
+}
+
 $node->stop('immediate');
 $standby->promote;
 is($standby->safe_psql('postgres', q{SELECT bloom_set_add('keys', -1), bloom_set_add('keys', -5000), bloom_set_add('keys', -5000)}),
