@@ -145,7 +145,7 @@ IsLackOfMemory(int code)
 }
 
 /*
- * Is there so much shared memory?
+ * Is there so much shared memory, and some for the area's own use of it?
  *
  * If not, to ask for it is an error, and so it is if others take it meanwhile.
  * Only where it is a file system do we know it beforehand.
@@ -158,7 +158,7 @@ IsThereMemory(Size size)
 
 	if (dynamic_shared_memory_type == DSM_IMPL_POSIX &&
 		statvfs("/dev/shm", &fs) == 0)
-		return size / fs.f_frsize < fs.f_bavail;
+		return (size + size / 16) / fs.f_frsize < fs.f_bavail;
 #endif
 	(void) size;
 	return true;
