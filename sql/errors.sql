@@ -210,6 +210,7 @@ END
 $$;
 CREATE TYPE pg_temp.mood AS ENUM ('a');
 CREATE TYPE pg_temp."int8 mood" AS ENUM ('a');
+CREATE TYPE pg_temp.bpchar AS ENUM ('a');
 SELECT regexp_replace(call, 'SELECT (counting_)?bloom_add', '') AS call, f AS hint
 FROM unnest(ARRAY[
 		'SELECT bloom_add(bloom_empty(10), 1) @> 5.5::float8',
@@ -231,6 +232,7 @@ FROM unnest(ARRAY[
 		'SELECT bloom_add(bloom_empty(10), ARRAY[ROW(1, true)]) @> ARRAY[ROW(1, true, now())]',
 		'SELECT bloom_add(bloom_empty(10), ''a''::pg_temp.mood) @> ''a''::pg_temp."int8 mood"',
 		'SELECT bloom_add(bloom_empty(10), ARRAY[''a''::pg_temp."int8 mood"]) @> ARRAY[''a''::pg_temp.mood]',
+		'SELECT bloom_add(bloom_empty(10), ROW(''a''::pg_temp.bpchar, 1)) @> ROW(''a''::pg_temp.bpchar)',
 		'SELECT bloom_empty(10) | bloom_empty(1000)',
 		'SELECT counting_bloom_empty(10) + counting_bloom_empty(1000)',
 		'SELECT bloom_empty(10) | bloom_empty(123456, 0.012345)',

@@ -93,6 +93,8 @@ ORDER BY n;
 -- fail: a state is no value, beside one either
 SELECT bloom_summary(bloom_agg(i)), bloom_summary(pg_temp.raw(i)) FROM generate_series(1, 10) AS i;
 SELECT bloom_summary(pg_temp.raw(i)), bloom_summary(bloom_agg(i)) FROM generate_series(1, 10) AS i;
+-- what the hint says of those that are stored
+SELECT bloom_fit(pg_temp.raw(i)::text::bloom, 0.01) = bloom_agg(i) AS as_by_bloom_agg FROM generate_series(1, 1000) AS i;
 
 -- Keys into filters of every form.  Most filters hold all of
 -- them already.

@@ -124,9 +124,9 @@ CheckIsValue(const Bloom *filter)
 				 errmsg("cannot use the state of an aggregate as a %s",
 						BloomKindName(BloomKindOf(filter))),
 				 errdetail("It is the result of an aggregate that has no final function."),
-				 errhint("Convert it by its text, filter::text::%s, or combine such states with %s.",
-						 counting ? "counting_bloom" : "bloom",
-						 counting ? "counting_bloom_sum_agg" : "bloom_union_agg")));
+				 counting ?
+				 errhint("Give the aggregate the final function of counting_bloom_agg. What is stored is converted by its text, filter::text::counting_bloom.") :
+				 errhint("Give the aggregate the final function of bloom_agg. What is stored is converted by its text, bloom_fit(filter::text::bloom, 0.01).")));
 }
 
 /*

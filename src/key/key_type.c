@@ -158,10 +158,13 @@ BloomNameInMessage(const char *name)
 	{
 		int			len = (int) strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_");
 		char	   *word = pnstrdup(rest, len);
-		Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-										   CStringGetDatum(word),
-										   ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
+		Oid			type = InvalidOid;
 
+		/* behind a space stands the name of an enum or a range */
+		if (out.len == 0 || out.data[out.len - 1] != ' ')
+			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+								   CStringGetDatum(word),
+								   ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
 		if (OidIsValid(type))
 			appendStringInfoString(&out, format_type_be(type));
 		else
