@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "port/pg_bitutils.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -44,6 +45,8 @@
 #define LARGE_TUPLES	100000
 /* tuples whose stored hash we compute */
 #define CHECKED_TUPLES	16
+/* bits of a bitmap that is small, however few of them are set */
+#define SMALL_BITMAP	(256 * 1024 * 8)
 
 /* bytes of all filters of this process */
 static Size memory_used = 0;
@@ -155,6 +158,49 @@ IsTrusted(Oid function)
 }
 
 /*
+ * IntegerKeys
+ *		Which integers does this operator compare?
+ *
+ * Known by its function: an operator of somebody else may call other values
+ * equal.  Columns say less than it does of what it compares.
+ */
+static void
+IntegerKeys(ScanFilter *filter, Oid operator)
+{
+	static const struct
+	{
+		Oid			function;
+		ScanInteger outer,
+					inner;
+	}			known[] = {
+		{F_INT2EQ, SCAN_INT2, SCAN_INT2},
+		{F_INT24EQ, SCAN_INT2, SCAN_INT4},
+		{F_INT28EQ, SCAN_INT2, SCAN_INT8},
+		{F_INT4EQ, SCAN_INT4, SCAN_INT4},
+		{F_INT42EQ, SCAN_INT4, SCAN_INT2},
+		{F_INT48EQ, SCAN_INT4, SCAN_INT8},
+		{F_INT8EQ, SCAN_INT8, SCAN_INT8},
+		{F_INT82EQ, SCAN_INT8, SCAN_INT2},
+		{F_INT84EQ, SCAN_INT8, SCAN_INT4},
+		{F_OIDEQ, SCAN_OID, SCAN_OID},
+		{F_DATE_EQ, SCAN_INT4, SCAN_INT4},
+		{F_TIME_EQ, SCAN_INT8, SCAN_INT8},
+		{F_TIMESTAMP_EQ, SCAN_INT8, SCAN_INT8},
+		{F_TIMESTAMPTZ_EQ, SCAN_INT8, SCAN_INT8}
+	};
+	Oid			function = get_opcode(operator);
+
+	for (size_t i = 0; i < lengthof(known); i++)
+	{
+		if (known[i].function == function)
+		{
+			filter->outer_integer = known[i].outer;
+			filter->inner_integer = known[i].inner;
+		}
+	}
+}
+
+/*
  * BloomScanFilterOf
  *		The filter of a join, not made yet.  NULL if the join can have none:
  *		it returns outer rows that have no partner, an operator might be true
@@ -178,6 +224,7 @@ BloomScanFilterOf(HashJoinState *join)
 	filter->generation = 1;
 	filter->trusted = true;
 	filter->nkeys = list_length(plan->hashkeys);
+	filter->inner_desc = ExecGetResultType(innerPlanState(join));
 	for (int i = 0; i < filter->nkeys; i++)
 	{
 		Oid			operator = list_nth_oid(plan->hashoperators, i);
@@ -193,14 +240,13 @@ BloomScanFilterOf(HashJoinState *join)
 		fmgr_info(outer_hash, &filter->outer_hash[i]);
 		fmgr_info(inner_hash, &filter->inner_hash[i]);
 		filter->collation[i] = list_nth_oid(plan->hashcollations, i);
-		filter->inner_attno[i] = ((Var *) inner)->varattno;
+		BloomScanColumnOf(&filter->inner[i], filter->inner_desc,
+						  ((Var *) inner)->varattno);
 		if (!IsTrusted(outer_hash))
 			filter->trusted = false;
 	}
-	filter->inner_slot =
-		ExecInitExtraTupleSlot(join->js.ps.state,
-							   ExecGetResultType(innerPlanState(join)),
-							   &TTSOpsMinimalTuple);
+	if (filter->nkeys == 1)
+		IntegerKeys(filter, linitial_oid(plan->hashoperators));
 	return filter;
 }
 
@@ -280,32 +326,11 @@ Refuse(ScanFilter *filter, const char *unexpected)
 	return false;
 }
 
-/*
- * StoredHashIsOurs
- *		Is the stored hash that which we compute?  True also if a key is null:
- *		there is nothing to compare.
- */
-static bool
-StoredHashIsOurs(ScanFilter *filter, HashJoinTuple tuple, int *ncompared)
+/* The value of the first bit of the word of a value. */
+static inline uint64
+FirstBit(int64 value)
 {
-	uint32		hash = 0;
-
-	ExecForceStoreMinimalTuple(HJTUPLE_MINTUPLE(tuple), filter->inner_slot,
-							   false);
-	for (int i = 0; i < filter->nkeys; i++)
-	{
-		bool		isnull;
-		Datum		key = slot_getattr(filter->inner_slot,
-									   filter->inner_attno[i], &isnull);
-
-		if (isnull)
-			return true;
-		hash = pg_rotate_left32(hash, 1) ^
-			DatumGetUInt32(FunctionCall1Coll(&filter->inner_hash[i],
-											 filter->collation[i], key));
-	}
-	(*ncompared)++;
-	return hash == tuple->hashvalue;
+	return (uint64) value & ~(uint64) (SCAN_WORD_BITS - 1);
 }
 
 /* What a walk over the tuples of a table has found. */
@@ -315,7 +340,73 @@ typedef struct Reading
 	double		ntuples;
 	int			ncompared;
 	bool		is_ours;		/* so far */
+
+	/* for a bitmap: one whose positions go round, until the least is known */
+	uint64	   *round;
+	uint64		nwords;			/* a power of two */
+	uint64		most;			/* bits between the ends */
+	int64		least;
+	int64		greatest;
+	bool		too_far;		/* they are farther from each other */
 } Reading;
+
+/* A tuple of the table, as if it were in one of ours. */
+static inline HeapTupleHeader
+TupleOf(HashJoinTuple tuple)
+{
+	return (HeapTupleHeader)
+		((char *) HJTUPLE_MINTUPLE(tuple) - MINIMAL_TUPLE_OFFSET);
+}
+
+/*
+ * StoredHashIsOurs
+ *		Is the stored hash that which we compute?  True also if a key is null:
+ *		there is nothing to compare.
+ */
+static bool
+StoredHashIsOurs(Reading *reading, HashJoinTuple tuple)
+{
+	ScanFilter *filter = reading->filter;
+	uint32		hash = 0;
+
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		bool		isnull;
+		Datum		key = BloomScanKey(&filter->inner[i], TupleOf(tuple),
+									   filter->inner_desc, &isnull);
+
+		if (isnull)
+			return true;
+		hash = pg_rotate_left32(hash, 1) ^
+			DatumGetUInt32(FunctionCall1Coll(&filter->inner_hash[i],
+											 filter->collation[i], key));
+	}
+	reading->ncompared++;
+	return hash == tuple->hashvalue;
+}
+
+/*
+ * AddValue
+ *		Set the bit of a tuple's key, if it has one.
+ */
+static inline void
+AddValue(Reading *reading, HashJoinTuple tuple)
+{
+	ScanFilter *filter = reading->filter;
+	bool		isnull;
+	Datum		key = BloomScanKey(&filter->inner[0], TupleOf(tuple),
+								   filter->inner_desc, &isnull);
+	int64		value = BloomScanInteger(filter->inner_integer, key);
+
+	if (isnull)
+		return;
+	reading->least = Min(reading->least, value);
+	reading->greatest = Max(reading->greatest, value);
+	if ((uint64) reading->greatest - FirstBit(reading->least) >= reading->most)
+		reading->too_far = true;
+	reading->round[((uint64) value / SCAN_WORD_BITS) % reading->nwords] |=
+		UINT64CONST(1) << ((uint64) value % SCAN_WORD_BITS);
+}
 
 static void
 ReadChunk(Reading *reading, HashMemoryChunk chunk)
@@ -323,14 +414,16 @@ ReadChunk(Reading *reading, HashMemoryChunk chunk)
 	size_t		at = 0;
 
 	CHECK_FOR_INTERRUPTS();
-	while (at < chunk->used)
+	while (at < chunk->used && !reading->too_far)
 	{
 		HashJoinTuple tuple = (HashJoinTuple) (HASH_CHUNK_DATA(chunk) + at);
 
 		if (unlikely(reading->ncompared < CHECKED_TUPLES && reading->is_ours))
-			reading->is_ours = StoredHashIsOurs(reading->filter, tuple,
-												&reading->ncompared);
-		BloomScanAdd(reading->filter, tuple->hashvalue);
+			reading->is_ours = StoredHashIsOurs(reading, tuple);
+		if (reading->round != NULL)
+			AddValue(reading, tuple);
+		else
+			BloomScanAdd(reading->filter, tuple->hashvalue);
 		reading->ntuples++;
 		at += MAXALIGN(HJTUPLE_OVERHEAD + HJTUPLE_MINTUPLE(tuple)->t_len);
 	}
@@ -365,6 +458,54 @@ ReadTable(Reading *reading, HashJoinTable table)
 }
 
 /*
+ * MakeBitmap
+ *		A bitmap of the keys, if it is no larger than the Bloom filter of this
+ *		size, or small.  False if it is not made.
+ *
+ * One walk over the table, which is long: the least key is known at its end.
+ * Until then, a value has the bit that it would have after any number of
+ * rounds.  These are all of different values if the ends are less than a round
+ * apart.
+ */
+static bool
+MakeBitmap(Reading *reading, double bits, Size limit)
+{
+	ScanFilter *filter = reading->filter;
+	HashJoinTable table = filter->table;
+	uint64		base;
+
+	reading->most = Min((uint64) Max(bits, SMALL_BITMAP), (uint64) limit * 8);
+	reading->nwords = pg_nextpower2_64(reading->most) / SCAN_WORD_BITS;
+	if (reading->nwords * sizeof(uint64) > limit)
+		reading->nwords /= 2;
+	reading->most = Min(reading->most, reading->nwords * SCAN_WORD_BITS);
+	reading->least = PG_INT64_MAX;
+	reading->greatest = PG_INT64_MIN;
+	reading->round = MemoryContextAllocZero(table->hashCxt,
+											reading->nwords * sizeof(uint64));
+	ReadTable(reading, table);
+	if (reading->greatest < reading->least)
+		reading->least = reading->greatest = 0; /* no keys: no bits */
+	if (!reading->too_far)
+	{
+		base = FirstBit(reading->least);
+		filter->is_bitmap = true;
+		filter->base = (int64) base;
+		filter->span = (uint64) reading->greatest - base;
+		filter->nwords = filter->span / SCAN_WORD_BITS + 1;
+		filter->words = MemoryContextAlloc(table->hashCxt,
+										   filter->nwords * sizeof(uint64));
+		memory_used += filter->nwords * sizeof(uint64);
+		for (uint64 i = 0; i < filter->nwords; i++)
+			filter->words[i] =
+				reading->round[(base / SCAN_WORD_BITS + i) % reading->nwords];
+	}
+	pfree(reading->round);
+	reading->round = NULL;
+	return filter->words != NULL;
+}
+
+/*
  * BloomScanMake
  *		Make the filter of the table that BloomScanKnow has found, if it has
  *		none.  False: there will be none.
@@ -373,7 +514,7 @@ bool
 BloomScanMake(ScanFilter *filter)
 {
 	HashJoinTable table = filter->table;
-	Reading		reading = {filter, 0, 0, true};
+	Reading		reading = {.filter = filter,.is_ours = true};
 	double		ntuples = Max(table->totalTuples, 1);
 	double		bits = ntuples * (ntuples < LARGE_TUPLES ? SMALL_BITS : LARGE_BITS);
 	Size		limit = get_hash_memory_limit();
@@ -390,18 +531,23 @@ BloomScanMake(ScanFilter *filter)
 	bits = Min(bits, limit * 8.0);
 	if (bits < FEWEST_BITS * ntuples || limit < FEWEST_WORDS * sizeof(uint64))
 		return Refuse(filter, NULL);
-	filter->nwords = Max((uint64) (bits / SCAN_WORD_BITS), FEWEST_WORDS);
-	filter->words = MemoryContextAllocZero(table->hashCxt,
-										   filter->nwords * sizeof(uint64));
-	memory_used += filter->nwords * sizeof(uint64);
-
-	ReadTable(&reading, table);
-	ExecClearTuple(filter->inner_slot);
+	filter->is_bitmap = false;
+	if (filter->inner_integer == SCAN_NO_INTEGER ||
+		!MakeBitmap(&reading, bits, limit))
+	{
+		reading = (Reading) {.filter = filter,.is_ours = true};
+		filter->nwords = Max((uint64) (bits / SCAN_WORD_BITS), FEWEST_WORDS);
+		filter->words = MemoryContextAllocZero(table->hashCxt,
+											   filter->nwords * sizeof(uint64));
+		memory_used += filter->nwords * sizeof(uint64);
+		ReadTable(&reading, table);
+	}
 	if (!reading.is_ours)
 		return Refuse(filter, "it stores other hash values than those of the keys");
 	if (reading.ntuples != table->totalTuples)
 		return Refuse(filter, "its table has another number of tuples than were counted");
 	filter->nmade++;
+	filter->nbitmaps += filter->is_bitmap;
 	filter->peak = Max(filter->peak, filter->nwords * sizeof(uint64));
 	return true;
 }

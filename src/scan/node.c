@@ -15,8 +15,8 @@
  * It waits until an eighth as many rows have come as the table has tuples, so
  * that the time to make the filter is small beside that to make the table.
  * Then it looks at windows of rows.  After one of which it drops less than a
- * fifth it pauses, longer each time, and is gone after the third in a row.  A
- * node without uses leaves the tree.
+ * fifth it pauses, or is gone if no more rows are expected than those of the
+ * pause.  A node without uses leaves the tree.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -34,6 +34,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "scan/scan.h"
@@ -41,12 +42,11 @@
 /* rows between two looks at what a filter drops, in tests with small tables */
 #define WINDOW			4096
 #define SMALL_WINDOW	8
-/* rows of the first pause, likewise; each is eight times as long as the last one */
-#define PAUSE			(16 * WINDOW)
-#define SMALL_PAUSE		SMALL_WINDOW
-#define MAX_PAUSES		3
-/* one row of how many must be dropped? */
-#define PAYS_AT			5
+/* windows of the first pause; how often each next one is twice as long */
+#define FIRST_PAUSE		16
+#define LONGEST_PAUSE	3
+/* the share of rows that must be dropped */
+#define PAYS_FROM		0.2
 
 typedef struct ScanNode
 {
@@ -56,9 +56,13 @@ typedef struct ScanNode
 	bool		before;			/* reads the scan's rows, before its qual */
 	bool		by_page;		/* and tests all rows of a page together */
 	ScanPage	page;
+	double		expected;		/* rows of the child */
+	uint64		skip;			/* rows for which no filter has anything to do */
 	int			nuses;
 	int			max_uses;
 	ScanUse   **uses;
+	ScanUse   **order;			/* the same, as they are tested */
+	bool		reorder;		/* is it time to? */
 } ScanNode;
 
 static const CustomExecMethods exec_methods;
@@ -87,26 +91,32 @@ Enter(ScanUse *use, UseState state)
 /*
  * EndWindow
  *		Does the filter pay?
+ *
+ * Rows often come in the order of their keys, so that those without a partner
+ * come late.  We go on looking, at distances that double up to a hundredth of
+ * the rows, as long as that many are expected.
  */
 static void
-EndWindow(ScanUse *use)
+EndWindow(ScanNode *node, ScanUse *use)
 {
 	uint32		window = Window(use);
 
-	if (use->rejected >= use->tested / PAYS_AT ||
-		use->filter->testing == SCAN_TESTING_FORCE)
-		use->npauses = 0;
-	else if (++use->npauses > MAX_PAUSES)
-		Enter(use, SCAN_GONE);
-	else
-	{
-		use->wait = (uint64) (window == WINDOW ? PAUSE : SMALL_PAUSE) <<
-			(3 * (use->npauses - 1));
-		Enter(use, SCAN_PAUSED);
-	}
+	use->seen += use->tested;
+	use->rate = (double) use->rejected / use->tested;
 	use->total_rejected += use->rejected;
-	use->rejected = 0;
 	use->tested = 0;
+	use->rejected = 0;
+	node->reorder = node->nuses > 1;
+	if (use->rate >= PAYS_FROM || use->filter->testing == SCAN_TESTING_FORCE)
+	{
+		use->npauses = 0;
+		return;
+	}
+	use->wait = (uint64) window *
+		(window == WINDOW ? FIRST_PAUSE << Min(use->npauses, LONGEST_PAUSE) : 1);
+	use->npauses++;
+	use->seen += use->wait;
+	Enter(use, use->seen < node->expected ? SCAN_PAUSED : SCAN_GONE);
 }
 
 /*
@@ -128,6 +138,8 @@ Advance(ScanNode *node, ScanUse *use)
 		use->generation = filter->generation;
 		use->wait = filter->testing == SCAN_TESTING_FORCE ? 0 :
 			(uint64) (filter->table->totalTuples / 8);
+		use->seen = use->wait;
+		use->npauses = 0;
 		Enter(use, SCAN_WAITING);
 	}
 	if (use->wait > 0)
@@ -138,6 +150,57 @@ Advance(ScanNode *node, ScanUse *use)
 		/* the rows that are left of this page can be tested now */
 		BloomScanForgetPage(&node->page);
 	}
+}
+
+/*
+ * Idle
+ *		For how many rows has no filter anything to do?  They are skipped.
+ */
+static uint64
+Idle(ScanNode *node)
+{
+	uint64		nrows = PG_UINT64_MAX;
+
+	for (int i = 0; i < node->nuses; i++)
+	{
+		ScanUse    *use = node->uses[i];
+
+		if (use->state == SCAN_GONE)
+			continue;
+		if (use->on != 0 || use->generation != use->filter->generation)
+			return 0;
+		nrows = Min(nrows, use->wait);
+	}
+	for (int i = 0; i < node->nuses; i++)
+		node->uses[i]->wait -= Min(nrows, node->uses[i]->wait);
+	return nrows;
+}
+
+/* The rows of the child begin again, perhaps for other tables. */
+static void
+BeginAgain(ScanNode *node)
+{
+	BloomScanForgetPage(&node->page);
+	node->skip = 0;
+}
+
+/*
+ * Reorder
+ *		That which drops most goes first.
+ */
+static void
+Reorder(ScanNode *node)
+{
+	for (int i = 1; i < node->nuses; i++)
+	{
+		ScanUse    *use = node->order[i];
+		int			j = i;
+
+		for (; j > 0 && node->order[j - 1]->rate < use->rate; j--)
+			node->order[j] = node->order[j - 1];
+		node->order[j] = use;
+	}
+	node->reorder = false;
 }
 
 
@@ -167,9 +230,9 @@ HashKey(FmgrInfo *function, Oid collation, Datum key)
 	}
 }
 
-/* The hash that the join will look for.  False: a key is null, and matches nothing. */
+/* May the row have a partner?  Not if a key is null. */
 static inline bool
-HashRow(const ScanUse *use, TupleTableSlot *slot, uint32 *hash)
+TestRow(const ScanUse *use, TupleTableSlot *slot)
 {
 	ScanFilter *filter = use->filter;
 	uint32		h = 0;
@@ -181,25 +244,32 @@ HashRow(const ScanUse *use, TupleTableSlot *slot, uint32 *hash)
 
 		if (isnull)
 			return false;
+		if (filter->is_bitmap)
+			return BloomScanHasValue(filter, BloomScanInteger(filter->outer_integer, key));
 		h = pg_rotate_left32(h, 1) ^
 			HashKey(&filter->outer_hash[i], filter->collation[i], key);
 	}
-	*hash = h;
-	return true;
+	return BloomScanHasHash(filter, h);
 }
 
-/*
- * HashKeys
- *		The same for all rows of a page.
- */
+/* The same for all rows of a page. */
 static void
-HashKeys(ScanNode *node, ScanUse *use, TableScanDesc scan, uint32 *hashes)
+TestRows(ScanNode *node, ScanUse *use, TableScanDesc scan)
 {
 	ScanFilter *filter = use->filter;
 	ScanPage   *page = &node->page;
 	Datum		keys[MaxHeapTuplesPerPage];
+	uint32		hashes[MaxHeapTuplesPerPage];
 	MemoryContext old = CurrentMemoryContext;
 
+	if (filter->is_bitmap)
+	{
+		BloomScanReadPage(page, scan, &use->column[0], keys);
+		for (int i = 0; i < page->nrows; i++)
+			page->keep[i] &= BloomScanHasValue(filter,
+											   BloomScanInteger(filter->outer_integer, keys[i]));
+		return;
+	}
 	memset(hashes, 0, page->nrows * sizeof(uint32));
 	for (int k = 0; k < filter->nkeys; k++)
 	{
@@ -218,6 +288,8 @@ HashKeys(ScanNode *node, ScanUse *use, TableScanDesc scan, uint32 *hashes)
 		}
 	}
 	MemoryContextSwitchTo(old);
+	for (int i = 0; i < page->nrows; i++)
+		page->keep[i] &= BloomScanHasHash(filter, hashes[i]);
 }
 
 /*
@@ -231,28 +303,27 @@ TestPage(ScanNode *node, TableScanDesc scan)
 	ScanPage   *page = &node->page;
 	int			nrows;
 
+	if (node->reorder)
+		Reorder(node);
 	if (!BloomScanEnterPage(page, scan))
 		return 0;
 	nrows = page->nrows;
 	for (int i = 0; i < node->nuses; i++)
 	{
-		ScanUse    *use = node->uses[i];
-		uint32		hashes[MaxHeapTuplesPerPage];
+		ScanUse    *use = node->order[i];
 		int			nrejected;
 
 		use->paged = 0;
 		if (use->on != use->filter->generation)
 			continue;
 		use->paged = use->on;
-		HashKeys(node, use, scan, hashes);
-		for (int j = 0; j < page->nrows; j++)
-			page->keep[j] &= BloomScanHas(use->filter, hashes[j]);
+		TestRows(node, use, scan);
 		use->tested += page->nrows;
 		nrejected = BloomScanKeepRows(page, scan);
 		use->rejected += nrejected;
 		use->page_rejected += nrejected;
 		if (use->tested >= Window(use))
-			EndWindow(use);
+			EndWindow(node, use);
 	}
 	return nrows - page->nrows;
 }
@@ -281,11 +352,12 @@ Report(ScanNode *node, bool leaves)
 		ereport(DEBUG1,
 				(errmsg_internal("bloomtype_scan: join=%d passed=%u child=%d before=%d rejected="
 								 UINT64_FORMAT " paged=" UINT64_FORMAT
-								 " seen=%d made=%d again=%d steps=%u trusted=%d shared=%d worker=%d left=%d",
+								 " seen=%d made=%d bitmap=%d again=%d steps=%u trusted=%d shared=%d worker=%d left=%d",
 								 (int) join->jointype, use->passed,
 								 (int) nodeTag(outerPlanState(node)->plan),
 								 node->before, use->total_rejected + use->rejected,
-								 use->page_rejected, seen, filter->nmade, use->nagain, use->steps,
+								 use->page_rejected, seen, filter->nmade,
+								 filter->nbitmaps, use->nagain, use->steps,
 								 filter->trusted,
 								 innerPlanState(filter->join)->plan->parallel_aware,
 								 IsParallelWorker(), leaves)));
@@ -318,7 +390,7 @@ Leave(ScanNode *node)
  *
  * is_new: it has not been tested together with the rows of its page.
  */
-static inline bool
+static bool
 Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 {
 	bool		passes = true;
@@ -326,6 +398,14 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 	int			ngone = 0;
 	MemoryContext old = CurrentMemoryContext;
 
+	if (node->skip > 0)
+	{
+		node->skip--;
+		InstrCountFiltered2(&node->css.ss, 1);
+		return true;
+	}
+	if (node->reorder)
+		Reorder(node);
 	if (node->econtext != NULL)
 	{
 		ResetExprContext(node->econtext);
@@ -333,8 +413,7 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 	}
 	for (int i = 0; i < node->nuses && passes; i++)
 	{
-		ScanUse    *use = node->uses[i];
-		uint32		hash;
+		ScanUse    *use = node->order[i];
 
 		/* the filter of a table that is gone has another generation */
 		if (unlikely(use->on != use->filter->generation))
@@ -343,12 +422,11 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 			tested = true;
 		else
 		{
-			passes = HashRow(use, slot, &hash) &&
-				BloomScanHas(use->filter, hash);
+			passes = TestRow(use, slot);
 			tested = true;
 			use->rejected += !passes;
 			if (unlikely(++use->tested >= Window(use)))
-				EndWindow(use);
+				EndWindow(node, use);
 		}
 		ngone += use->state == SCAN_GONE;
 	}
@@ -357,7 +435,10 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 	if (!passes)
 		InstrCountFiltered1(&node->css.ss, 1);
 	else if (!tested)
+	{
 		InstrCountFiltered2(&node->css.ss, 1);
+		node->skip = Idle(node);
+	}
 	if (unlikely(ngone == node->nuses))
 		Leave(node);
 	return passes;
@@ -401,7 +482,7 @@ NextBefore(PlanState *ps)
 
 	if (unlikely(desc == NULL || scan->ss.ps.chgParam != NULL))
 	{
-		BloomScanForgetPage(&node->page);
+		BeginAgain(node);
 		return ExecProcNode(&scan->ss.ps);
 	}
 	for (;;)
@@ -422,7 +503,7 @@ NextBefore(PlanState *ps)
 				ExecClearTuple(projection->pi_state.resultslot) : slot;
 		}
 		is_new = !node->by_page || BloomScanIsNewPage(&node->page, desc);
-		if (node->by_page && is_new)
+		if (node->by_page && is_new && node->skip == 0)
 		{
 			int			ndropped = TestPage(node, desc);
 
@@ -578,7 +659,7 @@ MakePlan(PlanState *child)
 }
 
 static ScanNode *
-PutNode(PlanState **link, ScanFilter *filter)
+PutNode(PlanState **link)
 {
 	PlanState  *child = *link;
 	EState	   *estate = child->state;
@@ -595,6 +676,15 @@ PutNode(PlanState **link, ScanFilter *filter)
 	BloomScanForgetPage(&node->page);
 	node->max_uses = 4;
 	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
+	node->order = palloc(node->max_uses * sizeof(ScanUse *));
+	node->expected = child->plan->plan_rows;
+	if (IsA(child, SeqScanState))
+	{
+		Relation	table = ((SeqScanState *) child)->ss.ss_currentRelation;
+
+		/* before its condition, if we get there */
+		node->expected = Max(node->expected, table->rd_rel->reltuples);
+	}
 
 	ps = &node->css.ss.ps;
 	ps->plan = &MakePlan(child)->scan.plan;
@@ -605,8 +695,8 @@ PutNode(PlanState **link, ScanFilter *filter)
 	ps->resultopsfixed = child->resultopsfixed;
 	ps->resultopsset = child->resultopsset;
 	/* never filled by us, but ExecEndCustomScan clears them */
-	ps->ps_ResultTupleSlot = filter->inner_slot;
-	node->css.ss.ss_ScanTupleSlot = filter->inner_slot;
+	ps->ps_ResultTupleSlot = ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
+	node->css.ss.ss_ScanTupleSlot = ps->ps_ResultTupleSlot;
 	ps->chgParam = bms_copy(child->chgParam);
 	if (estate->es_instrument)
 		ps->instrument = BloomScanInstrument(estate->es_instrument);
@@ -620,13 +710,13 @@ PutNode(PlanState **link, ScanFilter *filter)
  *		its keys are these columns.
  *
  * All filters of one place share a node.  Those that were placed first, of the
- * lowest joins, are tested first.
+ * lowest joins, are tested first, until we know which of them drops more.
  */
 void
 BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
 			   uint32 passed)
 {
-	ScanNode   *node = PutNode(link, filter);
+	ScanNode   *node = PutNode(link);
 	ScanUse    *use = palloc0(sizeof(ScanUse));
 
 	use->filter = filter;
@@ -636,7 +726,9 @@ BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
 	{
 		node->max_uses *= 2;
 		node->uses = repalloc(node->uses, node->max_uses * sizeof(ScanUse *));
+		node->order = repalloc(node->order, node->max_uses * sizeof(ScanUse *));
 	}
+	node->order[node->nuses] = use;
 	node->uses[node->nuses++] = use;
 	for (int i = 0; i < filter->nkeys; i++)
 	{
@@ -666,7 +758,7 @@ Rescan(CustomScanState *css)
 {
 	PlanState  *child = outerPlanState(css);
 
-	BloomScanForgetPage(&((ScanNode *) css)->page);
+	BeginAgain((ScanNode *) css);
 	/* else the child does it itself, with its next row */
 	if (child->chgParam == NULL)
 		ExecReScan(child);

@@ -105,22 +105,6 @@ Tuple(Page page, OffsetNumber row)
 }
 
 /*
- * HasAll
- *		Is none of the first columns null?  Bits are set where there is a value.
- */
-static inline bool
-HasAll(const bits8 *bits, int ncolumns)
-{
-	for (; ncolumns >= 8; ncolumns -= 8)
-	{
-		if (*bits++ != 0xFF)
-			return false;
-	}
-	return ncolumns == 0 ||
-		(*bits & ((1 << ncolumns) - 1)) == (1 << ncolumns) - 1;
-}
-
-/*
  * BloomScanReadPage
  *		The keys of all rows.  Those of which it is null are not kept.
  *
@@ -131,43 +115,25 @@ BloomScanReadPage(ScanPage *page, TableScanDesc scan, ScanColumn *column,
 				  Datum *keys)
 {
 	Page		buffer = BufferGetPage(((HeapScanDesc) scan)->rs_cbuf);
+	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
 	int			ahead = page->is_cold ? AHEAD : page->nrows;
-	int			seen = column->seen;
+	ScanColumn	c = *column;	/* in registers */
 
-	for (int i = 0; i < Min(AHEAD, page->nrows) && page->is_cold; i++)
+	for (int i = 0; page->is_cold && i < Min(AHEAD, page->nrows); i++)
 		Prefetch(Tuple(buffer, page->rows[i]));
 	page->is_cold = false;
 	for (int i = 0; i < page->nrows; i++)
 	{
-		HeapTupleHeader tuple = Tuple(buffer, page->rows[i]);
-		bool		nulls;
+		bool		isnull;
 
 		if (i + ahead < page->nrows)
 			Prefetch((char *) Tuple(buffer, page->rows[i + ahead]) +
-					 SizeofHeapTupleHeader + 8);
-		nulls = (tuple->t_infomask & HEAP_HASNULL) != 0;
-		if (likely(column->offset >= 0 &&
-				   HeapTupleHeaderGetNatts(tuple) >= column->attno &&
-				   (!nulls || HasAll(tuple->t_bits, column->attno))))
-		{
-			keys[i] = fetch_att((char *) tuple + tuple->t_hoff + column->offset,
-								column->byval, column->len);
-			seen |= nulls ? SCAN_READ_NULLS : SCAN_READ_FIXED;
-		}
-		else
-		{
-			HeapTupleData whole = {.t_data = tuple};
-			bool		isnull;
-
-			keys[i] = heap_getattr(&whole, column->attno,
-								   RelationGetDescr(scan->rs_rd), &isnull);
-			if (isnull)
-				page->keep[i] = false;
-			seen |= HeapTupleHeaderGetNatts(tuple) < column->attno ?
-				SCAN_READ_SHORT : SCAN_READ_WALK;
-		}
+					 SizeofHeapTupleHeader + sizeof(int64));
+		keys[i] = BloomScanKey(&c, Tuple(buffer, page->rows[i]), desc, &isnull);
+		if (isnull)
+			page->keep[i] = false;
 	}
-	column->seen = seen;
+	column->seen = c.seen;
 }
 
 /*

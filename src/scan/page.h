@@ -24,14 +24,16 @@
 #define BLOOM_SCAN_PAGE_H
 
 #include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
 
-/* How the keys of a column have been read, for tests: bits. */
+/* How keys of a column have been read, for tests: bits. */
 #define SCAN_READ_FIXED		1	/* at a fixed offset, no nulls in the tuple */
 #define SCAN_READ_NULLS		2	/* the same, with nulls behind the key */
 #define SCAN_READ_WALK		4	/* by the server's function */
 #define SCAN_READ_SHORT		8	/* the tuple is older than the column */
 
-/* A column of the scanned table. */
+/* A column of a table, or of the tuples of a hash table. */
 typedef struct ScanColumn
 {
 	AttrNumber	attno;
@@ -59,6 +61,48 @@ extern bool BloomScanEnterPage(ScanPage *page, TableScanDesc scan);
 extern void BloomScanReadPage(ScanPage *page, TableScanDesc scan,
 							  ScanColumn *column, Datum *keys);
 extern int	BloomScanKeepRows(ScanPage *page, TableScanDesc scan);
+
+/*
+ * BloomScanHasAll
+ *		Is none of the first columns null?  Bits are set where there is a value.
+ */
+static inline bool
+BloomScanHasAll(const bits8 *bits, int ncolumns)
+{
+	for (; ncolumns >= 8; ncolumns -= 8)
+	{
+		if (*bits++ != 0xFF)
+			return false;
+	}
+	return ncolumns == 0 ||
+		(*bits & ((1 << ncolumns) - 1)) == (1 << ncolumns) - 1;
+}
+
+/*
+ * BloomScanKey
+ *		The value of a column.
+ */
+static inline Datum
+BloomScanKey(ScanColumn *column, HeapTupleHeader tuple, TupleDesc desc,
+			 bool *isnull)
+{
+	bool		nulls = (tuple->t_infomask & HEAP_HASNULL) != 0;
+	HeapTupleData whole;
+
+	if (likely(column->offset >= 0 &&
+			   HeapTupleHeaderGetNatts(tuple) >= column->attno &&
+			   (!nulls || BloomScanHasAll(tuple->t_bits, column->attno))))
+	{
+		column->seen |= nulls ? SCAN_READ_NULLS : SCAN_READ_FIXED;
+		*isnull = false;
+		return fetch_att((char *) tuple + tuple->t_hoff + column->offset,
+						 column->byval, column->len);
+	}
+	column->seen |= HeapTupleHeaderGetNatts(tuple) < column->attno ?
+		SCAN_READ_SHORT : SCAN_READ_WALK;
+	whole.t_data = tuple;
+	return heap_getattr(&whole, column->attno, desc, isnull);
+}
 
 /*
  * Is the row that the scan has just returned the first one of a page?

@@ -31,8 +31,19 @@ typedef enum ScanTesting
 	SCAN_TESTING_UNSEEN			/* the same, but not for EXPLAIN */
 } ScanTesting;
 
+/* A key whose values can be the positions of a bitmap, by its type. */
+typedef enum ScanInteger
+{
+	SCAN_NO_INTEGER,
+	SCAN_INT2,
+	SCAN_INT4,					/* and date */
+	SCAN_OID,					/* without sign */
+	SCAN_INT8					/* and times */
+} ScanInteger;
+
 /*
- * The filter of a hash join: the hash values that its table stores.
+ * The filter of a hash join: the hash values that its table stores, or a
+ * bitmap of the values themselves.
  *
  * A generation is the time from one table to the next.  What was made in one
  * is not valid in another: its memory has gone with its table.
@@ -46,19 +57,25 @@ typedef struct ScanFilter
 	FmgrInfo	outer_hash[SCAN_MAX_KEYS];
 	FmgrInfo	inner_hash[SCAN_MAX_KEYS];
 	Oid			collation[SCAN_MAX_KEYS];
-	AttrNumber	inner_attno[SCAN_MAX_KEYS];
-	TupleTableSlot *inner_slot;
+	ScanColumn	inner[SCAN_MAX_KEYS];	/* of the tuples in the table */
+	ScanInteger outer_integer;	/* if there may be a bitmap */
+	ScanInteger inner_integer;
+	TupleDesc	inner_desc;
 
 	/* of this generation */
 	uint64		generation;		/* at least 1 */
 	HashJoinTable table;		/* NULL if we do not know of one */
 	uint64	   *words;			/* NULL if not made */
 	uint64		nwords;
+	bool		is_bitmap;
+	int64		base;			/* of a bitmap: the value of the first bit */
+	uint64		span;			/* of a bitmap: the number of the last one */
 	bool		refused;		/* there will be none */
 
 	/* for EXPLAIN and tests */
 	Size		peak;			/* bytes */
 	int			nmade;
+	int			nbitmaps;		/* of these */
 } ScanFilter;
 
 /* What a filter is about to do at a place. */
@@ -86,7 +103,9 @@ typedef struct ScanUse
 	uint64		wait;			/* rows before the next step, unless on */
 	uint32		tested;			/* rows of this window */
 	uint32		rejected;		/* of this window */
+	double		rate;			/* of rejection in the last window */
 	int			npauses;		/* since it last paid */
+	double		seen;			/* rows of this generation so far */
 
 	/* for tests */
 	uint64		total_rejected;
@@ -149,12 +168,39 @@ BloomScanAdd(ScanFilter *filter, uint32 hash)
 
 /* False is certain: the table has no tuple of this hash. */
 static inline bool
-BloomScanHas(const ScanFilter *filter, uint32 hash)
+BloomScanHasHash(const ScanFilter *filter, uint32 hash)
 {
 	uint64		mixed = BloomScanMix(hash);
 	uint64		bits = BloomScanBits(mixed);
 
 	return (filter->words[BloomScanWord(mixed, filter->nwords)] & bits) == bits;
+}
+
+static inline int64
+BloomScanInteger(ScanInteger type, Datum value)
+{
+	switch (type)
+	{
+		case SCAN_INT2:
+			return DatumGetInt16(value);
+		case SCAN_INT4:
+			return DatumGetInt32(value);
+		case SCAN_OID:
+			return DatumGetObjectId(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/* Exact.  Written so that the processor need not guess which rows are kept. */
+static inline bool
+BloomScanHasValue(const ScanFilter *filter, int64 value)
+{
+	uint64		at = (uint64) value - (uint64) filter->base;
+	bool		inside = at <= filter->span;
+
+	at = inside ? at : 0;
+	return inside & (filter->words[at / SCAN_WORD_BITS] >> (at % SCAN_WORD_BITS));
 }
 
 #endif							/* BLOOM_SCAN_H */
