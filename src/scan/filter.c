@@ -262,10 +262,10 @@ TableGone(void *arg)
 {
 	ScanFilter *filter = arg;
 
-	if (filter->words != NULL)
-		memory_used -= filter->nwords * sizeof(uint64);
+	if (filter->bits.words != NULL)
+		memory_used -= filter->bits.nwords * sizeof(uint64);
 	filter->table = NULL;
-	filter->words = NULL;
+	filter->bits.words = NULL;
 	filter->refused = false;
 	filter->generation++;
 }
@@ -313,11 +313,11 @@ Refuse(ScanFilter *filter, const char *unexpected)
 {
 	int			level = filter->testing == SCAN_TESTING_OFF ? DEBUG1 : ERROR;
 
-	if (filter->words != NULL)
+	if (filter->bits.words != NULL)
 	{
-		memory_used -= filter->nwords * sizeof(uint64);
-		pfree(filter->words);
-		filter->words = NULL;
+		memory_used -= filter->bits.nwords * sizeof(uint64);
+		pfree(filter->bits.words);
+		filter->bits.words = NULL;
 	}
 	filter->refused = true;
 	if (unexpected != NULL)
@@ -423,7 +423,7 @@ ReadChunk(Reading *reading, HashMemoryChunk chunk)
 		if (reading->round != NULL)
 			AddValue(reading, tuple);
 		else
-			BloomScanAdd(reading->filter, tuple->hashvalue);
+			BloomScanAdd(&reading->filter->bits, tuple->hashvalue);
 		reading->ntuples++;
 		at += MAXALIGN(HJTUPLE_OVERHEAD + HJTUPLE_MINTUPLE(tuple)->t_len);
 	}
@@ -489,20 +489,20 @@ MakeBitmap(Reading *reading, double bits, Size limit)
 	if (!reading->too_far)
 	{
 		base = FirstBit(reading->least);
-		filter->is_bitmap = true;
-		filter->base = (int64) base;
-		filter->span = (uint64) reading->greatest - base;
-		filter->nwords = filter->span / SCAN_WORD_BITS + 1;
-		filter->words = MemoryContextAlloc(table->hashCxt,
-										   filter->nwords * sizeof(uint64));
-		memory_used += filter->nwords * sizeof(uint64);
-		for (uint64 i = 0; i < filter->nwords; i++)
-			filter->words[i] =
+		filter->bits.is_bitmap = true;
+		filter->bits.base = (int64) base;
+		filter->bits.span = (uint64) reading->greatest - base;
+		filter->bits.nwords = filter->bits.span / SCAN_WORD_BITS + 1;
+		filter->bits.words = MemoryContextAlloc(table->hashCxt,
+												filter->bits.nwords * sizeof(uint64));
+		memory_used += filter->bits.nwords * sizeof(uint64);
+		for (uint64 i = 0; i < filter->bits.nwords; i++)
+			filter->bits.words[i] =
 				reading->round[(base / SCAN_WORD_BITS + i) % reading->nwords];
 	}
 	pfree(reading->round);
 	reading->round = NULL;
-	return filter->words != NULL;
+	return filter->bits.words != NULL;
 }
 
 /*
@@ -519,7 +519,7 @@ BloomScanMake(ScanFilter *filter)
 	double		bits = ntuples * (ntuples < LARGE_TUPLES ? SMALL_BITS : LARGE_BITS);
 	Size		limit = get_hash_memory_limit();
 
-	if (filter->words != NULL)
+	if (filter->bits.words != NULL)
 		return true;
 	if (filter->refused)
 		return false;
@@ -531,15 +531,18 @@ BloomScanMake(ScanFilter *filter)
 	bits = Min(bits, limit * 8.0);
 	if (bits < FEWEST_BITS * ntuples || limit < FEWEST_WORDS * sizeof(uint64))
 		return Refuse(filter, NULL);
-	filter->is_bitmap = false;
+	filter->bits.is_bitmap = false;
 	if (filter->inner_integer == SCAN_NO_INTEGER ||
 		!MakeBitmap(&reading, bits, limit))
 	{
-		reading = (Reading) {.filter = filter,.is_ours = true};
-		filter->nwords = Max((uint64) (bits / SCAN_WORD_BITS), FEWEST_WORDS);
-		filter->words = MemoryContextAllocZero(table->hashCxt,
-											   filter->nwords * sizeof(uint64));
-		memory_used += filter->nwords * sizeof(uint64);
+		reading = (Reading)
+		{
+			.filter = filter,.is_ours = true
+		};
+		filter->bits.nwords = Max((uint64) (bits / SCAN_WORD_BITS), FEWEST_WORDS);
+		filter->bits.words = MemoryContextAllocZero(table->hashCxt,
+													filter->bits.nwords * sizeof(uint64));
+		memory_used += filter->bits.nwords * sizeof(uint64);
 		ReadTable(&reading, table);
 	}
 	if (!reading.is_ours)
@@ -547,7 +550,7 @@ BloomScanMake(ScanFilter *filter)
 	if (reading.ntuples != table->totalTuples)
 		return Refuse(filter, "its table has another number of tuples than were counted");
 	filter->nmade++;
-	filter->nbitmaps += filter->is_bitmap;
-	filter->peak = Max(filter->peak, filter->nwords * sizeof(uint64));
+	filter->nbitmaps += filter->bits.is_bitmap;
+	filter->peak = Max(filter->peak, filter->bits.nwords * sizeof(uint64));
 	return true;
 }

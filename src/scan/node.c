@@ -57,6 +57,7 @@ typedef struct ScanNode
 	bool		by_page;		/* and tests all rows of a page together */
 	ScanPage	page;
 	double		expected;		/* rows of the child */
+	double		seen;			/* of these, since it began */
 	uint64		skip;			/* rows for which no filter has anything to do */
 	int			nuses;
 	int			max_uses;
@@ -101,7 +102,6 @@ EndWindow(ScanNode *node, ScanUse *use)
 {
 	uint32		window = Window(use);
 
-	use->seen += use->tested;
 	use->rate = (double) use->rejected / use->tested;
 	use->total_rejected += use->rejected;
 	use->tested = 0;
@@ -115,8 +115,7 @@ EndWindow(ScanNode *node, ScanUse *use)
 	use->wait = (uint64) window *
 		(window == WINDOW ? FIRST_PAUSE << Min(use->npauses, LONGEST_PAUSE) : 1);
 	use->npauses++;
-	use->seen += use->wait;
-	Enter(use, use->seen < node->expected ? SCAN_PAUSED : SCAN_GONE);
+	Enter(use, node->seen + use->wait < node->expected ? SCAN_PAUSED : SCAN_GONE);
 }
 
 /*
@@ -138,7 +137,6 @@ Advance(ScanNode *node, ScanUse *use)
 		use->generation = filter->generation;
 		use->wait = filter->testing == SCAN_TESTING_FORCE ? 0 :
 			(uint64) (filter->table->totalTuples / 8);
-		use->seen = use->wait;
 		use->npauses = 0;
 		Enter(use, SCAN_WAITING);
 	}
@@ -182,6 +180,7 @@ BeginAgain(ScanNode *node)
 {
 	BloomScanForgetPage(&node->page);
 	node->skip = 0;
+	node->seen = 0;
 }
 
 /*
@@ -244,12 +243,23 @@ TestRow(const ScanUse *use, TupleTableSlot *slot)
 
 		if (isnull)
 			return false;
-		if (filter->is_bitmap)
-			return BloomScanHasValue(filter, BloomScanInteger(filter->outer_integer, key));
+		if (filter->bits.is_bitmap)
+			return BloomScanHasValue(&filter->bits, BloomScanInteger(filter->outer_integer, key));
 		h = pg_rotate_left32(h, 1) ^
 			HashKey(&filter->outer_hash[i], filter->collation[i], key);
 	}
-	return BloomScanHasHash(filter, h);
+	return BloomScanHasHash(&filter->bits, h);
+}
+
+/* Keep those whose key, of this type, is in a bitmap.  Called with constants. */
+static pg_attribute_always_inline void
+TestIntegers(const ScanFilter *filter, ScanInteger type, const Datum *keys,
+			 int nrows, bool *keep)
+{
+	ScanBits	bits = filter->bits;	/* in registers */
+
+	for (int i = 0; i < nrows; i++)
+		keep[i] &= BloomScanHasValue(&bits, BloomScanInteger(type, keys[i]));
 }
 
 /* The same for all rows of a page. */
@@ -260,21 +270,24 @@ TestRows(ScanNode *node, ScanUse *use, TableScanDesc scan)
 	ScanPage   *page = &node->page;
 	Datum		keys[MaxHeapTuplesPerPage];
 	uint32		hashes[MaxHeapTuplesPerPage];
+	ScanBits	bits = filter->bits;	/* in registers */
+	int			nrows = page->nrows;
 	MemoryContext old = CurrentMemoryContext;
 
-	if (filter->is_bitmap)
+	if (bits.is_bitmap)
 	{
 		BloomScanReadPage(page, scan, &use->column[0], keys);
-		for (int i = 0; i < page->nrows; i++)
-			page->keep[i] &= BloomScanHasValue(filter,
-											   BloomScanInteger(filter->outer_integer, keys[i]));
+		if (filter->outer_integer == SCAN_INT4)
+			TestIntegers(filter, SCAN_INT4, keys, nrows, page->keep);
+		else
+			TestIntegers(filter, filter->outer_integer, keys, nrows, page->keep);
 		return;
 	}
-	memset(hashes, 0, page->nrows * sizeof(uint32));
+	memset(hashes, 0, nrows * sizeof(uint32));
 	for (int k = 0; k < filter->nkeys; k++)
 	{
 		BloomScanReadPage(page, scan, &use->column[k], keys);
-		for (int i = 0; i < page->nrows; i++)
+		for (int i = 0; i < nrows; i++)
 		{
 			if (!page->keep[i])
 				continue;
@@ -288,8 +301,8 @@ TestRows(ScanNode *node, ScanUse *use, TableScanDesc scan)
 		}
 	}
 	MemoryContextSwitchTo(old);
-	for (int i = 0; i < page->nrows; i++)
-		page->keep[i] &= BloomScanHasHash(filter, hashes[i]);
+	for (int i = 0; i < nrows; i++)
+		page->keep[i] &= BloomScanHasHash(&bits, hashes[i]);
 }
 
 /*
@@ -325,6 +338,7 @@ TestPage(ScanNode *node, TableScanDesc scan)
 		if (use->tested >= Window(use))
 			EndWindow(node, use);
 	}
+	node->seen += nrows - page->nrows;
 	return nrows - page->nrows;
 }
 
@@ -398,6 +412,7 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 	int			ngone = 0;
 	MemoryContext old = CurrentMemoryContext;
 
+	node->seen++;
 	if (node->skip > 0)
 	{
 		node->skip--;

@@ -104,6 +104,40 @@ Tuple(Page page, OffsetNumber row)
 	return (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, row));
 }
 
+/* The header and the key may be in two lines of memory. */
+static inline void
+Expect(HeapTupleHeader tuple, const ScanColumn *column)
+{
+	Prefetch(&tuple->t_infomask);
+	Prefetch((char *) tuple + MAXALIGN(SizeofHeapTupleHeader) +
+			 Max(column->offset, 0));
+}
+
+/*
+ * ReadRows
+ *		The values of a column of this length.  Called with constants, so that
+ *		the loop is that of one length, and with copies of what does not change.
+ */
+static pg_attribute_always_inline void
+ReadRows(const OffsetNumber *rows, int nrows, Page buffer, TupleDesc desc,
+		 ScanColumn *column, int16 len, int ahead, Datum *keys, bool *keep)
+{
+	ScanColumn	c = *column;
+
+	c.len = len;
+	for (int i = 0; i < nrows; i++)
+	{
+		bool		isnull;
+
+		if (i + ahead < nrows)
+			Expect(Tuple(buffer, rows[i + ahead]), &c);
+		keys[i] = BloomScanKey(&c, Tuple(buffer, rows[i]), desc, &isnull);
+		if (isnull)
+			keep[i] = false;
+	}
+	column->seen = c.seen;
+}
+
 /*
  * BloomScanReadPage
  *		The keys of all rows.  Those of which it is null are not kept.
@@ -117,23 +151,19 @@ BloomScanReadPage(ScanPage *page, TableScanDesc scan, ScanColumn *column,
 	Page		buffer = BufferGetPage(((HeapScanDesc) scan)->rs_cbuf);
 	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
 	int			ahead = page->is_cold ? AHEAD : page->nrows;
-	ScanColumn	c = *column;	/* in registers */
 
 	for (int i = 0; page->is_cold && i < Min(AHEAD, page->nrows); i++)
-		Prefetch(Tuple(buffer, page->rows[i]));
+		Expect(Tuple(buffer, page->rows[i]), column);
 	page->is_cold = false;
-	for (int i = 0; i < page->nrows; i++)
-	{
-		bool		isnull;
-
-		if (i + ahead < page->nrows)
-			Prefetch((char *) Tuple(buffer, page->rows[i + ahead]) +
-					 SizeofHeapTupleHeader + sizeof(int64));
-		keys[i] = BloomScanKey(&c, Tuple(buffer, page->rows[i]), desc, &isnull);
-		if (isnull)
-			page->keep[i] = false;
-	}
-	column->seen = c.seen;
+	if (column->byval && column->len == sizeof(int32))
+		ReadRows(page->rows, page->nrows, buffer, desc, column, sizeof(int32),
+				 ahead, keys, page->keep);
+	else if (column->byval && column->len == sizeof(int64))
+		ReadRows(page->rows, page->nrows, buffer, desc, column, sizeof(int64),
+				 ahead, keys, page->keep);
+	else
+		ReadRows(page->rows, page->nrows, buffer, desc, column, column->len,
+				 ahead, keys, page->keep);
 }
 
 /*
@@ -148,15 +178,17 @@ int
 BloomScanKeepRows(ScanPage *page, TableScanDesc scan)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
+	OffsetNumber *rows = page->rows;
+	int			nrows = page->nrows;
 	int			nkept = 0;
 	int			ndropped;
 
-	for (int i = 0; i < page->nrows; i++)
+	for (int i = 0; i < nrows; i++)
 	{
-		page->rows[nkept] = page->rows[i];
+		rows[nkept] = rows[i];
 		nkept += page->keep[i];
 	}
-	ndropped = page->nrows - nkept;
+	ndropped = nrows - nkept;
 	page->nrows = nkept;
 	heap->rs_ntuples = heap->rs_cindex + 1 + nkept;
 	memset(page->keep, true, nkept);

@@ -41,6 +41,16 @@ typedef enum ScanInteger
 	SCAN_INT8					/* and times */
 } ScanInteger;
 
+/* What is looked into. */
+typedef struct ScanBits
+{
+	uint64	   *words;			/* NULL if not made */
+	uint64		nwords;
+	bool		is_bitmap;
+	int64		base;			/* of a bitmap: the value of the first bit */
+	uint64		span;			/* of a bitmap: the number of the last one */
+} ScanBits;
+
 /*
  * The filter of a hash join: the hash values that its table stores, or a
  * bitmap of the values themselves.
@@ -65,11 +75,7 @@ typedef struct ScanFilter
 	/* of this generation */
 	uint64		generation;		/* at least 1 */
 	HashJoinTable table;		/* NULL if we do not know of one */
-	uint64	   *words;			/* NULL if not made */
-	uint64		nwords;
-	bool		is_bitmap;
-	int64		base;			/* of a bitmap: the value of the first bit */
-	uint64		span;			/* of a bitmap: the number of the last one */
+	ScanBits	bits;
 	bool		refused;		/* there will be none */
 
 	/* for EXPLAIN and tests */
@@ -105,7 +111,6 @@ typedef struct ScanUse
 	uint32		rejected;		/* of this window */
 	double		rate;			/* of rejection in the last window */
 	int			npauses;		/* since it last paid */
-	double		seen;			/* rows of this generation so far */
 
 	/* for tests */
 	uint64		total_rejected;
@@ -143,7 +148,7 @@ BloomScanMix(uint32 hash)
 
 /* Four bits, all of one word: one look at memory. */
 static inline uint64
-BloomScanBits(uint64 mixed)
+BloomScanMask(uint64 mixed)
 {
 	return (UINT64CONST(1) << (mixed & 63)) |
 		(UINT64CONST(1) << ((mixed >> 6) & 63)) |
@@ -159,21 +164,21 @@ BloomScanWord(uint64 mixed, uint64 nwords)
 }
 
 static inline void
-BloomScanAdd(ScanFilter *filter, uint32 hash)
+BloomScanAdd(const ScanBits *bits, uint32 hash)
 {
 	uint64		mixed = BloomScanMix(hash);
 
-	filter->words[BloomScanWord(mixed, filter->nwords)] |= BloomScanBits(mixed);
+	bits->words[BloomScanWord(mixed, bits->nwords)] |= BloomScanMask(mixed);
 }
 
 /* False is certain: the table has no tuple of this hash. */
 static inline bool
-BloomScanHasHash(const ScanFilter *filter, uint32 hash)
+BloomScanHasHash(const ScanBits *bits, uint32 hash)
 {
 	uint64		mixed = BloomScanMix(hash);
-	uint64		bits = BloomScanBits(mixed);
+	uint64		mask = BloomScanMask(mixed);
 
-	return (filter->words[BloomScanWord(mixed, filter->nwords)] & bits) == bits;
+	return (bits->words[BloomScanWord(mixed, bits->nwords)] & mask) == mask;
 }
 
 static inline int64
@@ -194,13 +199,13 @@ BloomScanInteger(ScanInteger type, Datum value)
 
 /* Exact.  Written so that the processor need not guess which rows are kept. */
 static inline bool
-BloomScanHasValue(const ScanFilter *filter, int64 value)
+BloomScanHasValue(const ScanBits *bits, int64 value)
 {
-	uint64		at = (uint64) value - (uint64) filter->base;
-	bool		inside = at <= filter->span;
+	uint64		at = (uint64) value - (uint64) bits->base;
+	bool		inside = at <= bits->span;
 
-	at = inside ? at : 0;
-	return inside & (filter->words[at / SCAN_WORD_BITS] >> (at % SCAN_WORD_BITS));
+	at &= -(uint64) inside;
+	return inside & (bits->words[at / SCAN_WORD_BITS] >> (at % SCAN_WORD_BITS));
 }
 
 #endif							/* BLOOM_SCAN_H */

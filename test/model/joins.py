@@ -476,6 +476,14 @@ class Test:
             if line['trusted'] == '0':
                 kinds.add('not trusted')
             kinds |= {name for bit, name in STEPS.items() if int(line['steps']) & bit}
+            if int(line['paged']) > 0:
+                kinds |= {name for bit, name in SEEN.items() if int(line['seen']) & bit}
+                if int(line['passed']) & 1:
+                    kinds.add('by page, below Append')
+            if int(line['bitmap']) > 0:
+                kinds.add('bitmap')
+            if int(line['made']) > int(line['bitmap']):
+                kinds.add('Bloom filter')
             if int(line['again']) > 0:
                 kinds.add('made again')
                 if int(line['passed']) & 1:
@@ -496,8 +504,9 @@ class Test:
 JOINS = {0: 'INNER', 1: 'LEFT', 2: 'FULL', 3: 'RIGHT', 4: 'SEMI', 5: 'ANTI', 6: 'RIGHT SEMI', 7: 'RIGHT ANTI'}
 PASSED = {1: 'below Append', 2: 'below Subquery Scan', 4: 'below Nested Loop', 8: 'below Merge Join', 16: 'below Hash Join'}
 STEPS = {2: 'on', 4: 'paused', 8: 'gone'}
+SEEN = {1: 'by page, fixed offset', 2: 'by page, nulls behind', 4: 'by page, read by the server', 8: 'by page, older than the column'}
 WANTED = ['INNER', 'SEMI', 'RIGHT', *list(PASSED.values()), 'before the condition', 'after the condition', 'not trusted', 'on', 'paused', 'left', 'made again',
-          'made again, below Append', 'in a worker', 'Parallel Hash', 'rows dropped, as for users', 'rows dropped: EXPLAIN ANALYZE']
+          'made again, below Append', *list(SEEN.values()), 'by page, below Append', 'bitmap', 'Bloom filter', 'in a worker', 'Parallel Hash', 'rows dropped, as for users', 'rows dropped: EXPLAIN ANALYZE']
 
 
 def report(test, options):
