@@ -74,6 +74,25 @@ INSERT INTO word SELECT i::text, 0 FROM generate_series(1, 100) AS i;
 -- fail: many keys are looked up, some of them with a row
 INSERT INTO word SELECT i::text, 0 FROM generate_series(70, 170) AS i;
 DROP TABLE word, word_w_unique;
+-- two that agree on what is equal, and not on the order
+CREATE FUNCTION backwards(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT btint4cmp($2, $1)';
+CREATE OPERATOR CLASS backwards_ops FOR TYPE int USING btree AS
+	OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 backwards(int, int);
+CREATE TABLE item (id int, p int) PARTITION BY LIST (p);
+CREATE TABLE item_0 PARTITION OF item FOR VALUES IN (0);
+CREATE TABLE item_1 PARTITION OF item FOR VALUES IN (1);
+CREATE INDEX ON item_0 (id);
+CREATE INDEX ON item_1 (id backwards_ops);
+SELECT bloom_unique_create('item', 'id');
+INSERT INTO item SELECT i, 0 FROM generate_series(1, 100) AS i;
+DELETE FROM item;
+INSERT INTO item VALUES (30, 0), (60, 1);
+-- fail
+INSERT INTO item SELECT i, 0 FROM generate_series(50, 100) AS i;
+INSERT INTO item SELECT i, 1 FROM generate_series(1, 50) AS i;
+DROP TABLE item, item_id_unique;
+DROP OPERATOR FAMILY backwards_ops USING btree;
+DROP FUNCTION backwards(int, int);
 
 -- rows that are there
 INSERT INTO log SELECT i, i % 2, 'first' FROM generate_series(1, 1000) AS i;

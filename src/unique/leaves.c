@@ -277,23 +277,27 @@ IsUsable(const BloomUnique *unique, Relation rel, Relation index,
 	{
 		int			column = ColumnOf(unique, rel, form->indkey.values[i]);
 		const BloomUniqueColumn *key;
+		TypeCacheEntry *type;
 		Oid			equals;
 
 		if (column < 0 || seen[column])
 			return false;
 		seen[column] = true;
 		key = &unique->columns[column];
+		type = lookup_type_cache(key->type,
+								 TYPECACHE_EQ_OPR | TYPECACHE_BTREE_OPFAMILY);
 		equals = get_opfamily_member(index->rd_opfamily[i],
 									 index->rd_opcintype[i],
 									 index->rd_opcintype[i],
 									 BTEqualStrategyNumber);
 		if (index->rd_indcollation[i] != key->collation || !OidIsValid(equals) ||
-			equals != lookup_type_cache(key->type, TYPECACHE_EQ_OPR)->eq_opr)
+			equals != type->eq_opr)
 			return false;
 		leaf->columns[i] = column;
 		leaf->equals[i] = get_opcode(equals);
 		leaf->collations[i] = index->rd_indcollation[i];
 		leaf->is_in_order &= column == i && index->rd_indoption[i] == 0 &&
+			index->rd_opfamily[i] == type->btree_opf &&
 			TupleDescAttr(RelationGetDescr(index), i)->atttypid == key->type;
 	}
 	return true;

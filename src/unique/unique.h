@@ -58,7 +58,7 @@ typedef struct BloomUniqueLeaf
 	bool		is_valid;		/* no message has come since we looked */
 	Oid			index;
 	bool		is_in_order;	/* an index tuple has the key's columns, as
-								 * they are, in ascending order */
+								 * they are, in the order of their types */
 	int			columns[INDEX_MAX_KEYS];	/* of the key, by those of the
 											 * index */
 	RegProcedure equals[INDEX_MAX_KEYS];

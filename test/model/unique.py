@@ -280,6 +280,7 @@ class Session:
         The same on both.  {t} is the table, {d} this partition of it.
         """
         self.last = (sql, arguments, copy)
+        expected = None
         self.before = None if self.exact else self.look('SELECT pg_current_snapshot()::text')[0][0]
         guarded = self.rnd.random() < 0.6
         of_x = sql.format(t='x', d='x' if direct is None else 'x%d' % direct)
@@ -299,11 +300,15 @@ class Session:
             self.count('refused' if isinstance(said, errors.UniqueViolation) else 'no partition')
             self.cursor.execute('ROLLBACK TO operation' if guarded else 'ROLLBACK')
             # with the transaction, its own rows have gone
-            if isinstance(said, errors.UniqueViolation) and guarded and not self.exact:
+            if isinstance(said, errors.UniqueViolation) and guarded and not self.exact and -3 not in arguments and '\t-3\t' not in (copy or ''):
                 self.judge(said, of_o, arguments, copy)
         elif not self.exact:
             expected = self.attempt(of_o, arguments, copy)
         is_refused = isinstance(said, errors.Error)
+        # what a trigger writes before the statement's keys are known is not refused, so that its block goes on: the statement is
+        if is_refused and not isinstance(expected, errors.Error) and (-3 in arguments or '\t-3\t' in (copy or '')):
+            self.count('refused for a nested row')
+            raise Over
         if (self.exact or not is_refused) and (type(said) is not type(expected) or not is_refused and said != expected):
             self.complain('it says', repr(said), 'and its oracle', repr(expected))
             raise Over
@@ -477,7 +482,7 @@ class Writer(Session):
         self.cursor.execute('SAVEPOINT claim')
         said = [self.run("SELECT bloom_unique_claim('x', 'id', %s::numeric)", key)[0][0] for _ in range(self.rnd.choice((1, 1, 2)))]
         free = not self.run('SELECT count(*) FROM o WHERE id = %s', key)[0][0]
-        if self.exact and set(said) != {free} or said[-1] and not free:
+        if self.exact and set(said) != {free}:
             self.complain('claims said', said)
         if self.rnd.random() < 0.3:
             self.cursor.execute('ROLLBACK TO claim')
