@@ -16,7 +16,8 @@
  * that the time to make the filter is small beside that to make the table.
  * Then it looks at windows of rows.  After one of which it drops less than a
  * fifth it pauses, or is gone if no more rows are expected than those of the
- * pause.  A node without uses leaves the tree.
+ * pause.  Rows for which no filter has anything to do are counted, and that is
+ * all that a node costs which is of no use.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -51,7 +52,6 @@
 typedef struct ScanNode
 {
 	CustomScanState css;
-	PlanState **link;			/* the parent's, to us */
 	ExprContext *econtext;		/* for hash functions that allocate, or NULL */
 	bool		before;			/* reads the scan's rows, before its qual */
 	bool		by_page;		/* and tests all rows of a page together */
@@ -342,15 +342,12 @@ TestPage(ScanNode *node, TableScanDesc scan)
 	return nrows - page->nrows;
 }
 
-static TupleTableSlot *NextUntested(PlanState *ps);
-
 /*
  * Report
- *		For the random tests: what happened at each use of a node that leaves,
- *		or ends.
+ *		For the random tests: what happened at each use of a node.
  */
 static void
-Report(ScanNode *node, bool leaves)
+Report(ScanNode *node)
 {
 	for (int i = 0; i < node->nuses; i++)
 	{
@@ -366,7 +363,7 @@ Report(ScanNode *node, bool leaves)
 		ereport(DEBUG1,
 				(errmsg_internal("bloomtype_scan: join=%d passed=%u child=%d before=%d rejected="
 								 UINT64_FORMAT " paged=" UINT64_FORMAT
-								 " seen=%d made=%d bitmap=%d again=%d steps=%u trusted=%d shared=%d worker=%d left=%d",
+								 " seen=%d made=%d bitmap=%d again=%d steps=%u trusted=%d shared=%d worker=%d",
 								 (int) join->jointype, use->passed,
 								 (int) nodeTag(outerPlanState(node)->plan),
 								 node->before, use->total_rejected + use->rejected,
@@ -374,27 +371,7 @@ Report(ScanNode *node, bool leaves)
 								 filter->nbitmaps, use->nagain, use->steps,
 								 filter->trusted,
 								 innerPlanState(filter->join)->plan->parallel_aware,
-								 IsParallelWorker(), leaves)));
-	}
-}
-
-/*
- * Leave
- *		All uses are gone.
- *
- * The parent may have our address in a local variable while we return to it:
- * from now on we pass on what the child returns.  An instrumented node stays
- * in the tree, so that EXPLAIN ANALYZE shows what it did; so does, for the
- * same reason, one whose numbers a worker reports.
- */
-static void
-Leave(ScanNode *node)
-{
-	ExecSetExecProcNode(&node->css.ss.ps, NextUntested);
-	if (node->css.ss.ps.instrument == NULL)
-	{
-		Report(node, true);
-		*node->link = outerPlanState(node);
+								 IsParallelWorker())));
 	}
 }
 
@@ -409,7 +386,6 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 {
 	bool		passes = true;
 	bool		tested = false;
-	int			ngone = 0;
 	MemoryContext old = CurrentMemoryContext;
 
 	node->seen++;
@@ -443,7 +419,6 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 			if (unlikely(++use->tested >= Window(use)))
 				EndWindow(node, use);
 		}
-		ngone += use->state == SCAN_GONE;
 	}
 	if (node->econtext != NULL)
 		MemoryContextSwitchTo(old);
@@ -454,8 +429,6 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 		InstrCountFiltered2(&node->css.ss, 1);
 		node->skip = Idle(node);
 	}
-	if (unlikely(ngone == node->nuses))
-		Leave(node);
 	return passes;
 }
 
@@ -540,17 +513,6 @@ NextBefore(PlanState *ps)
 		}
 		return slot;
 	}
-}
-
-/* All uses are gone. */
-static TupleTableSlot *
-NextUntested(PlanState *ps)
-{
-	TupleTableSlot *slot = ExecProcNode(outerPlanState(ps));
-
-	if (!TupIsNull(slot))
-		InstrCountFiltered2(ps, 1);
-	return slot;
 }
 
 
@@ -687,7 +649,6 @@ PutNode(PlanState **link)
 	node = palloc0(sizeof(ScanNode));
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
-	node->link = link;
 	BloomScanForgetPage(&node->page);
 	node->max_uses = 4;
 	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
@@ -764,7 +725,7 @@ BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
 static void
 End(CustomScanState *css)
 {
-	Report((ScanNode *) css, false);
+	Report((ScanNode *) css);
 	ExecEndNode(outerPlanState(css));
 }
 

@@ -466,8 +466,6 @@ class Test:
     def count(self, query):
         kinds = set()
         for line in self.notices.lines:
-            if line['left'] == '1':
-                kinds.add('left')
             if int(line['rejected']) == 0:
                 continue
             kinds.add(JOINS.get(int(line['join']), 'other'))
@@ -505,7 +503,7 @@ JOINS = {0: 'INNER', 1: 'LEFT', 2: 'FULL', 3: 'RIGHT', 4: 'SEMI', 5: 'ANTI', 6: 
 PASSED = {1: 'below Append', 2: 'below Subquery Scan', 4: 'below Nested Loop', 8: 'below Merge Join', 16: 'below Hash Join'}
 STEPS = {2: 'on', 4: 'paused', 8: 'gone'}
 SEEN = {1: 'by page, fixed offset', 2: 'by page, nulls behind', 4: 'by page, read by the server', 8: 'by page, older than the column'}
-WANTED = ['INNER', 'SEMI', 'RIGHT', *list(PASSED.values()), 'before the condition', 'after the condition', 'not trusted', 'on', 'paused', 'left', 'made again',
+WANTED = ['INNER', 'SEMI', 'RIGHT', *list(PASSED.values()), 'before the condition', 'after the condition', 'not trusted', 'on', 'paused', 'gone', 'made again',
           'made again, below Append', *list(SEEN.values()), 'by page, below Append', 'bitmap', 'Bloom filter', 'in a worker', 'Parallel Hash', 'rows dropped, as for users', 'rows dropped: EXPLAIN ANALYZE']
 
 
