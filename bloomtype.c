@@ -491,14 +491,19 @@ TestElements(FunctionCallInfo fcinfo, bool decisive)
 {
 	BloomProbe	probe;
 	BloomArrayKeys keys = BeginArrayProbe(fcinfo, &probe);
+	uint64		most = 1;		/* in the next batch: the first key may decide */
+	int			n;
 
-	for (uint64 i = 0; i < keys.nkeys; i++)
+	for (uint64 i = 0; i < keys.nkeys; i += n)
 	{
-		bool		found = keys.hashes[i] != 0 &&
-		BloomProbeTest(&probe, keys.hashes[i]);
+		uint16		found[BLOOM_BATCH];
+		int			nfound;
 
-		BloomCheckInterrupts(i);
-		if (found == decisive)
+		CHECK_FOR_INTERRUPTS();
+		n = (int) Min(keys.nkeys - i, most);
+		most = Min(most * 16, BLOOM_BATCH);
+		nfound = BloomProbeTestBatch(&probe, &keys.hashes[i], n, found);
+		if (decisive ? nfound > 0 : nfound < n)
 			PG_RETURN_BOOL(decisive);
 	}
 	if (keys.has_nulls)
@@ -539,12 +544,24 @@ bloom_missing(PG_FUNCTION_ARGS)
 	BloomProbe	probe;
 	BloomArrayKeys keys = BeginArrayProbe(fcinfo, &probe);
 	uint64		nmissing = 0;
+	int			n;
 
-	for (uint64 i = 0; i < keys.nkeys; i++)
+	for (uint64 i = 0; i < keys.nkeys; i += n)
 	{
-		BloomCheckInterrupts(i);
-		if (keys.hashes[i] == 0 || !BloomProbeTest(&probe, keys.hashes[i]))
-			keys.keys[nmissing++] = keys.keys[i];
+		uint16		found[BLOOM_BATCH];
+		int			nfound;
+		int			next = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		n = (int) Min(keys.nkeys - i, BLOOM_BATCH);
+		nfound = BloomProbeTestBatch(&probe, &keys.hashes[i], n, found);
+		for (int j = 0; j < n; j++)
+		{
+			if (next < nfound && found[next] == j)
+				next++;
+			else
+				keys.keys[nmissing++] = keys.keys[i + j];
+		}
 	}
 	PG_RETURN_DATUM(BloomMakeKeyArray(keys.element, keys.keys, nmissing));
 }

@@ -117,6 +117,36 @@ SELECT form, bloom_contains_all(filter, '{{1,2},{3,1}}'::int[]) AS two_dimension
 	   bloom_contains_all(filter, '{1,2}'::int8[]) AS int8
 FROM small;
 
+-- Arrays against large filters, which test keys together: as one by one, in every form,
+-- stored and not, whatever the length, with nulls, repeats, and keys that equal no integer.
+CREATE TEMPORARY TABLE large AS
+SELECT 'keys' AS form, bloom_agg(i, 1000000, 0.01) AS filter FROM generate_series(1, 70000) AS i
+UNION ALL SELECT 'bits', bloom_agg(i, 500000, 0.01) FROM generate_series(1, 100000) AS i;
+SELECT form, (bloom_info(filter)).representation, length(filter::bytea) > 524288 AS is_large FROM large ORDER BY form;
+CREATE FUNCTION pg_temp.differ(filter bloom) RETURNS TABLE (arrays bigint, all_there bigint, none_there bigint, "unknown" bigint,
+	differ_missing bigint, differ_all bigint, differ_any bigint) LANGUAGE sql AS $$
+	SELECT count(*), count(*) FILTER (WHERE expect_all), count(*) FILTER (WHERE NOT expect_any),
+		   count(*) FILTER (WHERE expect_all IS NULL OR expect_any IS NULL),
+		   count(*) FILTER (WHERE bloom_missing(filter, a) <> missing),
+		   count(*) FILTER (WHERE bloom_contains_all(filter, a) IS DISTINCT FROM expect_all),
+		   count(*) FILTER (WHERE bloom_contains_any(filter, a) IS DISTINCT FROM expect_any)
+	FROM (SELECT a, coalesce(array_agg(k ORDER BY n) FILTER (WHERE NOT filter @> k), '{}') AS missing,
+				 coalesce(bool_and(filter @> k), true) AND (count(*) = count(k) OR bool_or(NOT filter @> k) OR NULL) AS expect_all,
+				 coalesce(bool_or(filter @> k), false) OR (count(*) > count(k) AND NULL) AS expect_any
+		  FROM (SELECT length, place, ARRAY(SELECT CASE WHEN i % 29 = 7 AND place % 4 = 3 THEN NULL WHEN place % 3 = 0 THEN i % 100 * 1000 - 9000
+												   WHEN place % 3 = 1 AND i <> place THEN i + 1 WHEN place % 3 = 2 AND i <> place THEN -i
+												   ELSE i + 0.5 * (place % 2) END::numeric
+											FROM generate_series(1, length) AS i) AS a
+				FROM unnest('{1, 2, 15, 16, 17, 18, 255, 256, 257, 272, 273, 274, 528, 529, 530, 1000}'::int[]) AS length,
+					 generate_series(0, length, length / 12 + 1) AS place) AS arrays,
+			   unnest(a) WITH ORDINALITY AS keys (k, n)
+		  GROUP BY length, place, a) AS expected
+$$;
+SELECT form, differ.* FROM large, pg_temp.differ(filter) ORDER BY form;
+SELECT form, differ.* FROM large, LATERAL (SELECT bloom_union(filter, filter) OFFSET 0) AS f (united), pg_temp.differ(united) ORDER BY form;
+-- the sieve of a list is made in the middle of an array
+SELECT bloom_missing(filter, a) = a[70001:] AS right_through FROM large, (SELECT array_agg(i) FROM generate_series(1, 70100) AS i) AS keys (a) WHERE form = 'keys';
+
 -- elements, repeats, nulls; none at all
 SELECT bloom_add_all(e, '{3,1,2,1,NULL}'::int[]) = bloom_add(bloom_add(bloom_add(e, 1), 2), 3) AS equal,
 	   bloom_add_all(e, '{}'::int[]) = e AS nothing_added,

@@ -92,8 +92,10 @@
 #define BLOOM_PREFETCH_KEYS	16
 
 #if defined(__GNUC__)
+#define BloomPrefetchRead(p)	__builtin_prefetch(p)
 #define BloomPrefetchWrite(p)	__builtin_prefetch((p), 1)
 #else
+#define BloomPrefetchRead(p)	((void) (p))
 #define BloomPrefetchWrite(p)	((void) (p))
 #endif
 

@@ -295,15 +295,11 @@ ReplaceEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 	return i;
 }
 
-/*
- * The entry of a TOAST value, which may be new, to probe it for n keys; it has
- * the first part, or all.
- */
+/* The entry of a TOAST value, or NULL. */
 static CacheEntry *
-GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
+FindEntry(BloomCache *cache, Datum stored)
 {
 	struct varatt_external pointer;
-	CacheEntry *entry;
 	int			i = cache->latest;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer,
@@ -317,14 +313,30 @@ GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
 	{
 		for (i = 0; i < CACHE_ENTRIES && !IS_ENTRY(i); i++)
 			;
-		if (i < CACHE_ENTRIES)
-			cache->entries[i].is_used = true;
-		else
-			i = ReplaceEntry(cache, stored, nkeys);
+		if (i == CACHE_ENTRIES)
+			return NULL;
+		cache->entries[i].is_used = true;
 		cache->latest = i;
 		cache->entries[i].run = 0;
 	}
-	entry = &cache->entries[i];
+	return &cache->entries[i];
+}
+
+/*
+ * The entry of a TOAST value, which may be new, to probe it for n keys; it has
+ * the first part, or all.
+ */
+static CacheEntry *
+GetEntry(BloomCache *cache, Datum stored, uint64 nkeys)
+{
+	CacheEntry *entry = FindEntry(cache, stored);
+
+	if (entry == NULL)
+	{
+		cache->latest = ReplaceEntry(cache, stored, nkeys);
+		entry = &cache->entries[cache->latest];
+		entry->run = 0;
+	}
 	if (entry->whole == NULL && entry->first == NULL)
 		FetchWhole(cache, entry, stored);
 	return entry;
@@ -349,6 +361,29 @@ BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo, int argno)
 		IsA(list_nth(args, argno), Const);
 }
 
+/* Unpack a small filter, as all of them in tables are.  False: it is no value. */
+static bool
+Unpack(BloomProbe *probe, struct varlena *value)
+{
+	/* not worth a palloc */
+	Bloom	   *filter = (Bloom *) probe->unpacked;
+
+	SET_VARSIZE(filter, VARHDRSZ + VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
+	memcpy(VARDATA(filter), VARDATA_SHORT(value),
+		   VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
+	probe->header = filter;
+	return BloomIsValue(filter);
+}
+
+static BloomCache *
+GetCache(BloomProbeSite *site, MemoryContext context)
+{
+	if (site->cache == NULL)
+		site->cache = BloomShare(context, BLOOM_SHARED_CACHE,
+								 sizeof(BloomCache));
+	return site->cache;
+}
+
 /*
  * BloomProbeOpenOther
  *		BloomProbeOpen for a filter that is not at hand as a whole.
@@ -360,20 +395,9 @@ BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	CacheEntry *entry;
 
-	if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value))
-	{
-		/* packed, as all small filters in tables are: not worth a palloc */
-		Bloom	   *filter = (Bloom *) probe->unpacked;
-
-		SET_VARSIZE(filter, VARHDRSZ + VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
-		memcpy(VARDATA(filter), VARDATA_SHORT(value),
-			   VARSIZE_SHORT(value) - VARHDRSZ_SHORT);
-		if (BloomIsValue(filter))
-		{
-			probe->header = filter;
-			return;
-		}
-	}
+	if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value) &&
+		Unpack(probe, value))
+		return;
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 	{
@@ -382,15 +406,24 @@ BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
 		return;
 	}
 
-	if (site->cache == NULL)
-		site->cache = BloomShare(probe->context, BLOOM_SHARED_CACHE,
-								 sizeof(BloomCache));
-	entry = GetEntry(site->cache, datum, nkeys);
+	entry = GetEntry(GetCache(site, probe->context), datum, nkeys);
 	probe->header = entry->whole != NULL ? entry->whole : entry->first;
 	probe->is_whole = false;
 	probe->cache = site->cache;
 	probe->stored = datum;
 	probe->nkeys = nkeys;
+}
+
+/* Probe the whole filter, if its entry has it. */
+static void
+UseWhole(BloomProbe *probe)
+{
+	CacheEntry *entry = probe->entry;
+
+	probe->is_whole = entry->whole != NULL;
+	probe->header = probe->is_whole ? entry->whole : entry->first;
+	if (probe->is_whole && BloomIsKeys(entry->whole))
+		probe->sieve = &entry->sieve;
 }
 
 /*
@@ -408,27 +441,66 @@ BloomProbeBeginStored(BloomProbe *probe)
 					 nkeys : nkeys * entry->first->hashes))
 		FetchWhole(probe->cache, entry, probe->stored);
 
-	probe->is_whole = entry->whole != NULL;
-	probe->header = probe->is_whole ? entry->whole : entry->first;
 	probe->entry = entry;
-	if (probe->is_whole && BloomIsKeys(entry->whole))
-		probe->sieve = &entry->sieve;
+	UseWhole(probe);
+}
+
+/*
+ * BloomProbeOpenWhole
+ *		Open a filter, and begin, if it is at hand as a whole.
+ *
+ * Nothing is read, and nothing is an error.
+ */
+bool
+BloomProbeOpenWhole(BloomProbe *probe, Datum datum, BloomProbeSite *site,
+					MemoryContext context)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+
+	if (VARATT_IS_EXTERNAL_ONDISK(value))
+	{
+		CacheEntry *entry = FindEntry(GetCache(site, context), datum);
+
+		if (entry == NULL || entry->whole == NULL)
+			return false;
+		probe->context = context;
+		probe->sieve = NULL;
+		probe->cache = site->cache;
+		probe->entry = entry;
+		UseWhole(probe);
+		return true;
+	}
+	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_4B_C(value))
+		return false;
+	if (VARATT_IS_SHORT(value))
+	{
+		probe->is_whole = true;
+		probe->sieve = NULL;
+		probe->cache = NULL;
+		return Unpack(probe, value);
+	}
+	if (!BloomIsValue((const Bloom *) value))
+		return false;
+	BloomProbeOpen(probe, datum, 1, site, context);
+	return true;
 }
 
 /*
  * BloomProbeSieve
  *		Make the sieve of the filter's keys, once it pays.
  *
- * False: not yet.  To make it costs about as much as the searches until then.
+ * False: not yet, with n tests more.  To make it costs about as much as the
+ * searches until then.
  */
 bool
-BloomProbeSieve(const BloomProbe *probe)
+BloomProbeSieve(const BloomProbe *probe, uint64 ntests)
 {
 	BloomSieve *sieve = probe->sieve;
 	uint64		nkeys = probe->header->count;
 	uint64	   *blocks;
 
-	if (++sieve->tests * SIEVE_PAYS < nkeys)
+	sieve->tests += ntests;
+	if (sieve->tests * SIEVE_PAYS < nkeys)
 		return false;
 	sieve->memory = BloomAllocate(probe->context, SieveBytes(nkeys));
 	sieve->nblocks = BloomBlocksForCapacity(nkeys, BloomSieveParams.bits_per_key);
@@ -545,4 +617,50 @@ BloomTestStored(const BloomProbe *probe, uint64 hash)
 {
 	return BloomIsKeys(probe->header) ? TestStoredKeys(probe, hash) :
 		TestStoredBits(probe, hash);
+}
+
+/* ----------------------------------------------------------------
+ *							MANY KEYS
+ * ----------------------------------------------------------------
+ */
+
+/*
+ * BloomProbeTestBatch
+ *		The numbers of those of at most BLOOM_BATCH hashes of which the filter
+ *		possibly holds a key, ascending.  Returns how many they are.
+ *
+ * Hash 0 is that of no key.
+ */
+int
+BloomProbeTestBatch(BloomProbe *probe, const uint64 *hashes, int n,
+					uint16 *found)
+{
+	const Bloom *filter;
+	BloomSieve *sieve;
+	int			nfound = 0;
+
+	/* the batch before may have read all of it */
+	if (!probe->is_whole)
+		UseWhole(probe);
+	filter = probe->header;
+	sieve = probe->sieve;
+	if (!probe->is_whole || BloomContentBytes(filter) < BLOOM_BATCH_PAYS)
+	{
+		for (int i = 0; i < n; i++)
+		{
+			if (hashes[i] != 0 && BloomProbeTest(probe, hashes[i]))
+				found[nfound++] = (uint16) i;
+		}
+		return nfound;
+	}
+	if (BloomIsBits(filter))
+		return BloomTestBatchPlaces(BloomBitData(unconstify(Bloom *, filter)),
+									BloomWidth(filter), BloomBits(filter),
+									filter->hashes, hashes, n, found);
+	if (sieve != NULL && (sieve->blocks != NULL || BloomProbeSieve(probe, n)))
+		return BloomTestBatchList(BloomKeyData(filter), filter->count,
+								  sieve->blocks, sieve->nblocks,
+								  &BloomSieveParams, hashes, n, found);
+	return BloomTestBatchList(BloomKeyData(filter), filter->count, NULL, 0, NULL,
+							  hashes, n, found);
 }

@@ -12,6 +12,7 @@
 
 #include "access/detoast.h"
 
+#include "bits/batch.h"
 #include "bits/blocked.h"
 #include "filter/setops.h"
 #include "filter/toast.h"
@@ -76,8 +77,12 @@ extern void BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo,
 extern void BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
 								BloomProbeSite *site);
 extern void BloomProbeBeginStored(BloomProbe *probe);
-extern bool BloomProbeSieve(const BloomProbe *probe);
+extern bool BloomProbeOpenWhole(BloomProbe *probe, Datum datum,
+								BloomProbeSite *site, MemoryContext context);
+extern bool BloomProbeSieve(const BloomProbe *probe, uint64 ntests);
 extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
+extern int	BloomProbeTestBatch(BloomProbe *probe, const uint64 *hashes, int n,
+								uint16 *found);
 
 /*
  * BloomProbeOpen
@@ -126,7 +131,7 @@ BloomProbeTest(const BloomProbe *probe, uint64 hash)
 	if (unlikely(!probe->is_whole))
 		return BloomTestStored(probe, hash);
 	if (probe->sieve != NULL &&
-		(likely(probe->sieve->blocks != NULL) || BloomProbeSieve(probe)) &&
+		(likely(probe->sieve->blocks != NULL) || BloomProbeSieve(probe, 1)) &&
 		BloomBlockedLacks(probe->sieve->blocks, probe->sieve->nblocks,
 						  &BloomSieveParams, hash))
 		return false;
