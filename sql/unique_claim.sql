@@ -202,6 +202,53 @@ INSERT INTO event VALUES (60, 0);
 SELECT bloom_unique_claim('event', 'id', 60);
 COMMIT;
 
+-- keys that all have one hash
+SET client_min_messages = warning;
+CREATE TYPE weak;
+CREATE FUNCTION weak_in(cstring) RETURNS weak LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION weak_out(weak) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE weak (INPUT = weak_in, OUTPUT = weak_out, LIKE = int);
+CREATE FUNCTION weak_eq(weak, weak) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE FUNCTION weak_lt(weak, weak) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4lt';
+CREATE FUNCTION weak_le(weak, weak) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4le';
+CREATE FUNCTION weak_gt(weak, weak) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4gt';
+CREATE FUNCTION weak_ge(weak, weak) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4ge';
+CREATE FUNCTION weak_cmp(weak, weak) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'btint4cmp';
+CREATE FUNCTION weak_hash(weak) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 7';
+CREATE FUNCTION weak_hash(weak, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 7::bigint';
+CREATE OPERATOR = (LEFTARG = weak, RIGHTARG = weak, FUNCTION = weak_eq, HASHES, MERGES);
+CREATE OPERATOR < (LEFTARG = weak, RIGHTARG = weak, FUNCTION = weak_lt);
+CREATE OPERATOR <= (LEFTARG = weak, RIGHTARG = weak, FUNCTION = weak_le);
+CREATE OPERATOR > (LEFTARG = weak, RIGHTARG = weak, FUNCTION = weak_gt);
+CREATE OPERATOR >= (LEFTARG = weak, RIGHTARG = weak, FUNCTION = weak_ge);
+CREATE OPERATOR CLASS weak_ops DEFAULT FOR TYPE weak USING btree AS
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 weak_cmp(weak, weak);
+CREATE OPERATOR CLASS weak_ops DEFAULT FOR TYPE weak USING hash AS
+	OPERATOR 1 =, FUNCTION 1 weak_hash(weak), FUNCTION 2 weak_hash(weak, bigint);
+RESET client_min_messages;
+CREATE TABLE w (id weak, p int, o int) PARTITION BY LIST (p);
+CREATE TABLE w0 PARTITION OF w FOR VALUES IN (0);
+CREATE TABLE w1 PARTITION OF w FOR VALUES IN (1);
+CREATE INDEX ON w (id);
+INSERT INTO w VALUES ('1', 0, 1), ('2', 1, 2);
+SELECT bloom_unique_create('w', 'id');
+INSERT INTO w VALUES ('1', 1, 3);
+INSERT INTO w VALUES ('3', 0, 3);
+SELECT bloom_unique_claim_all('w', 'id', ARRAY['1', '4', '5', '4', '2']::weak[]);
+BEGIN;
+SELECT bloom_unique_claim('w', 'id', '4'::weak), bloom_unique_claim('w', 'id', '5'::weak), bloom_unique_claim('w', 'id', '1'::weak);
+INSERT INTO w VALUES ('5', 0, 5), ('4', 1, 4);
+UPDATE w SET id = '6' WHERE id = '3';
+SAVEPOINT s;
+INSERT INTO w VALUES ('4', 0, 6);
+ROLLBACK TO s;
+UPDATE w SET id = '2' WHERE id = '6';
+ROLLBACK;
+DROP TABLE w, w_id_unique;
+SET client_min_messages = warning;
+DROP TYPE weak CASCADE;
+RESET client_min_messages;
+
 -- more keys than work_mem has space for are looked up
 SET work_mem = 64;
 BEGIN;

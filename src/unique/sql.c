@@ -72,6 +72,15 @@ BloomUniqueNameOf(Oid relid)
 									  get_rel_name(relid));
 }
 
+/* An error: there is no such table, or no longer. */
+static void
+ReportNoTable(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", relid)));
+}
+
 /* The table, which nobody writes to in this session, and whose owner asks. */
 static Oid
 GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
@@ -83,12 +92,12 @@ GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
 	BloomCheckNotNull(PG_ARGISNULL(0), "relation");
 	relid = PG_GETARG_OID(0);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
+		ReportNoTable(relid);
 	if (!BloomIsOwnerOfTable(relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
-	rel = relation_open(relid, lockmode);
+	rel = try_relation_open(relid, lockmode);
+	if (rel == NULL)
+		ReportNoTable(relid);
 	CheckTableNotInUse(rel, get_func_name(fcinfo->flinfo->fn_oid));
 	relation_close(rel, NoLock);
 	return relid;
@@ -648,9 +657,7 @@ static void
 CheckMayInsert(Oid relid)
 {
 	if (get_rel_name(relid) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
+		ReportNoTable(relid);
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_INSERT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_INSERT,
 								  ACLMASK_ANY) != ACLCHECK_OK)
@@ -675,6 +682,8 @@ GetClaimedKey(FunctionCallInfo fcinfo, ClaimSite **known)
 	/* before the set is locked, as by those that write rows */
 	CheckMayInsert(relid);
 	LockRelationOid(relid, RowExclusiveLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ReportNoTable(relid);
 	if (site == NULL)
 		site = fcinfo->flinfo->fn_extra =
 			MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(ClaimSite));

@@ -15,7 +15,6 @@ use Test::More;
 use Unique;
 
 my $node = start_unique_server('rows', "fsync = off\n");
-my $version = answer('SHOW server_version_num');
 
 # what stops a statement before its end, as procedural languages can
 my $module = "${PostgreSQL::Test::Utils::tmp_check}/limited.so";
@@ -154,10 +153,7 @@ try('ON CONFLICT DO UPDATE', "$arbiter INSERT INTO t VALUES (1, 1), (3, 1) ON CO
 	INSERT INTO t VALUES (9, 2), (2, 2) ON CONFLICT (id, p) DO UPDATE SET v = 8;
 	INSERT INTO t VALUES (9, 1), (10, 2) ON CONFLICT (id, p) DO UPDATE SET id = 10",
 	'23505 23505 23505', '2:2 3:1 9:1');
-SKIP:
 {
-	skip 'this PostgreSQL has no MERGE', 3 if $version < 150000;
-
 	my $merge = 'MERGE INTO t USING (VALUES (%s)) AS s (id, p) ON t.id = s.id AND t.p = s.p WHEN MATCHED THEN %s WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.p);';
 	try('MERGE that inserts', sprintf($merge, '1, 1), (3, 1', 'DO NOTHING') . sprintf($merge, '1, 2', 'DO NOTHING') . sprintf($merge, '4, 1), (4, 2', 'DO NOTHING'),
 		'23505 23505', '1:1 2:2 3:1');
@@ -303,12 +299,7 @@ foreach my $disabled ('', map { "ALTER TABLE t DISABLE TRIGGER t_id_unique_$_;" 
 		UPDATE r SET id = id + 10, p = 3 - p;}, '23505', '11:2 12:1');
 	try("a row moves to a key that is there: $disabled", "$disabled UPDATE t SET id = 1, p = 1 WHERE id = 2", '23505', '1:1 2:2');
 }
-SKIP:
-{
-	skip 'this PostgreSQL has no MERGE', 1 if $version < 150000;
-
-	try('WITH an INSERT, a MERGE that moves a row to a key that is there', 'INSERT INTO t VALUES (3, 1); WITH i AS (INSERT INTO t VALUES (9, 1) RETURNING id) MERGE INTO t USING i ON t.id = 3 WHEN MATCHED THEN UPDATE SET p = 2, id = 1', '23505', $five);
-}
+try('WITH an INSERT, a MERGE that moves a row to a key that is there', 'INSERT INTO t VALUES (3, 1); WITH i AS (INSERT INTO t VALUES (9, 1) RETURNING id) MERGE INTO t USING i ON t.id = 3 WHEN MATCHED THEN UPDATE SET p = 2, id = 1', '23505', $five);
 
 try('claimed: keys that are there, and new', claiming('(1, 2), (3, 1)') . '; ' . claiming('(1, 2), (3, 2), (4, 2)', 't2'), '', '1:1 2:2 3:1 4:2');
 try('claimed, twice in a statement', claiming('(3, 1), (3, 2), (1, 2), (4, 2), (4, 1)'), '', '1:1 2:2 3:1 4:2');
