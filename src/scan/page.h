@@ -67,7 +67,7 @@ extern int	BloomScanKeepRows(ScanPage *page, TableScanDesc scan);
  *		Is none of the first columns null?  Bits are set where there is a value.
  */
 static inline bool
-BloomScanHasAll(const bits8 *bits, int ncolumns)
+BloomScanHasAll(const uint8 *bits, int ncolumns)
 {
 	for (; ncolumns >= 8; ncolumns -= 8)
 	{
