@@ -56,6 +56,12 @@ END $$;
 SELECT passed BETWEEN 400 AND 420 AS few_pass, passed + removed AS rows, untested FROM counts('SELECT FROM fact JOIN dim USING (k)');
 SELECT passed BETWEEN 400 AND 420 AS few_pass, passed + removed AS rows, untested FROM counts('SELECT FROM fact JOIN dim USING (k) WHERE fact.s >= 0');
 
+-- the server's statistics count the rows that are read, also those that are dropped
+BEGIN;
+SELECT count(*) FROM fact JOIN dim USING (k);
+SELECT seq_tup_read / seq_scan AS rows FROM pg_stat_xact_user_tables WHERE relid = 'fact'::regclass;
+COMMIT;
+
 -- types of joins: those that return outer rows without a partner have none
 EXPLAIN (COSTS OFF) SELECT * FROM fact LEFT JOIN dim USING (k);
 EXPLAIN (COSTS OFF) SELECT * FROM fact FULL JOIN dim USING (k);
