@@ -19,7 +19,6 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
 
 #include "filter/statement.h"
 

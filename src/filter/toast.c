@@ -18,15 +18,9 @@
 #include "access/detoast.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/toast_internals.h"
 
 #include "bits/bits.h"
 #include "filter/toast.h"
-
-/* Columns of a TOAST table */
-#define CHUNK_ID	1
-#define CHUNK_SEQ	2
-#define CHUNK_DATA	3
 
 /*
  * BloomHasParts

@@ -43,7 +43,6 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
-#include "nodes/primnodes.h"
 #include "utils/lsyscache.h"
 #include "utils/uuid.h"
 

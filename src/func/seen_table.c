@@ -38,7 +38,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "func/seen_table.h"
 #include "key/hash.h"
