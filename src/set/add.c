@@ -128,30 +128,6 @@ HasOnePicture(StoredSetCall *call, const StoredSetRange *range)
  * ----------------------------------------------------------------
  */
 
-/* Is there anything to look for, or to write, of a key? */
-static inline bool
-IsUndecided(const StoredSetCall *call, const StoredSetKey *key)
-{
-	return key->answer == STORED_SET_UNKNOWN || (call->claims && !key->is_held);
-}
-
-/*
- * How many committed keys are worth a new list?  Fewer, if the new keys would
- * not find space beside them in a lane.
- */
-static int
-MergeFrom(const StoredSetCall *call, const StoredSetRange *range)
-{
-	uint64		nnew = 0;
-
-	for (uint64 i = 0; i < range->nkeys; i++)
-		nnew += IsUndecided(call, &range->keys[i]);
-	if (nnew == 0)
-		return PG_INT32_MAX;
-	return Max(STORED_SET_FEW_KEYS / 2,
-			   STORED_SET_FEW_KEYS + 1 - (int) Min(nnew, STORED_SET_FEW_KEYS));
-}
-
 /* Read the ranges of keys, from higher to lower, and plan what to write. */
 static List *
 ReadRanges(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
@@ -163,7 +139,7 @@ ReadRanges(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 		StoredSetRange *range;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!IsUndecided(call, &keys[nkeys - 1]))
+		if (!StoredSetIsUndecided(call, &keys[nkeys - 1]))
 		{
 			nkeys--;
 			continue;
@@ -171,7 +147,7 @@ ReadRanges(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 		range = palloc(sizeof(StoredSetRange));
 		nkeys = StoredSetReadRange(call, range, keys, nkeys,
 								   keys[nkeys - 1].hash);
-		StoredSetPlanRange(call, range, MergeFrom(call, range));
+		StoredSetPlanRange(call, range, STORED_SET_FEW_KEYS);
 		ranges = lappend(ranges, range);
 	}
 	return ranges;

@@ -122,16 +122,16 @@ void
 StoredSetLoadHash(StoredSetLoad *load, uint64 hash)
 {
 	const StoredSetPacking *packing = &load->table->set.packing;
-	uint64		cell = StoredSetCellOf(packing, hash);
+	uint64		kept = StoredSetKept(packing, hash);
 
 	ReachStripe(load, hash);
 	if (load->nitems > 0 &&
-		StoredSetCellOf(packing, load->items[load->nitems - 1].hash) == cell)
+		StoredSetKept(packing, load->items[load->nitems - 1].hash) == kept)
 		return;
 	if (load->nitems == MAX_ITEMS ||
 		StoredSetPackSize(packing, load->nitems + 1, load->start, hash) > LOAD_BYTES)
 	{
-		uint64		start = cell << packing->dropped;
+		uint64		start = kept << packing->dropped;
 
 		WriteLoaded(load, start - 1);
 		load->start = start;

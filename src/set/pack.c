@@ -55,8 +55,8 @@ Size
 StoredSetPackSize(const StoredSetPacking *packing, uint64 nhashes, uint64 start,
 				  uint64 highest)
 {
-	uint64		largest = StoredSetCellOf(packing, highest) -
-	StoredSetCellOf(packing, start);
+	uint64		largest = StoredSetKept(packing, highest) -
+	StoredSetKept(packing, start);
 	int			low = LowBits(nhashes, largest);
 
 	if (nhashes == 0)
@@ -100,7 +100,7 @@ GetBits(const uint8 *in, Size bit, int nbits)
 /*
  * StoredSetWritePack
  *		Write a list with the start, last hash, slice and mark of this one, and
- *		these items, whose cells are ascending and distinct.  The result is its
+ *		these items, ascending, distinct in what is kept.  The result is its
  *		size.
  *
  * "out" has room for StoredSetPackSize bytes, up to the last item.
@@ -110,10 +110,10 @@ StoredSetWritePack(uint8 *out, const StoredSetPack *pack,
 				   const StoredSetItem *items, int nitems)
 {
 	const StoredSetPacking *packing = &pack->packing;
-	uint64		base = StoredSetCellOf(packing, pack->start);
+	uint64		base = StoredSetKept(packing, pack->start);
 	uint64		last = BloomLittleEndian64(pack->last);
 	uint64		largest = nitems == 0 ? 0 :
-	StoredSetCellOf(packing, items[nitems - 1].hash) - base;
+	StoredSetKept(packing, items[nitems - 1].hash) - base;
 	int			low = LowBits(nitems, largest);
 	Size		nhigh = nitems == 0 ? 0 : BytesOf(nitems + (largest >> low));
 	Size		nlow = BytesOf((Size) nitems * low);
@@ -129,7 +129,7 @@ StoredSetWritePack(uint8 *out, const StoredSetPack *pack,
 	memset(parts, 0, nhigh + nlow + nages);
 	for (int i = 0; i < nitems; i++)
 	{
-		uint64		number = StoredSetCellOf(packing, items[i].hash) - base;
+		uint64		number = StoredSetKept(packing, items[i].hash) - base;
 		Size		bit = (Size) (number >> low) + i;
 
 		parts[bit / 8] |= 1 << bit % 8;
@@ -205,7 +205,8 @@ SliceAt(const StoredSetPack *pack, int i)
 
 /*
  * StoredSetFindPacked
- *		Is a hash, or another of its cell, in a list?  Then set its slice.
+ *		Is a hash, or another of which the same is kept, in a list?  Then set its
+ *		slice.
  *
  * Behind as many zeros as its high part says, there are the ones of all numbers
  * with this high part.
@@ -213,8 +214,8 @@ SliceAt(const StoredSetPack *pack, int i)
 bool
 StoredSetFindPacked(const StoredSetPack *pack, uint64 hash, int64 *slice)
 {
-	uint64		number = StoredSetCellOf(&pack->packing, hash) -
-	StoredSetCellOf(&pack->packing, pack->start);
+	uint64		number = StoredSetKept(&pack->packing, hash) -
+	StoredSetKept(&pack->packing, pack->start);
 	uint64		zeros = number >> pack->low;	/* to be passed */
 	uint64		wanted = number & LowMask(pack->low);
 	int			i = 0;			/* ones that were passed */
@@ -291,7 +292,7 @@ StoredSetHighestPacked(const StoredSetPack *pack)
 		return pack->start;
 	byte = pack->high_parts[pack->nhigh - 1];
 	bit = (pack->nhigh - 1) * 8 + (byte == 0 ? 0 : pg_leftmost_one_pos32(byte));
-	return (StoredSetCellOf(&pack->packing, pack->start) +
+	return (StoredSetKept(&pack->packing, pack->start) +
 			((uint64) (bit - n) << pack->low |
 			 GetBits(pack->low_parts, (Size) n * pack->low, pack->low))) <<
 		pack->packing.dropped;
@@ -305,7 +306,7 @@ StoredSetHighestPacked(const StoredSetPack *pack)
 bool
 StoredSetUnpack(const StoredSetPack *pack, StoredSetItem *items)
 {
-	uint64		base = StoredSetCellOf(&pack->packing, pack->start);
+	uint64		base = StoredSetKept(&pack->packing, pack->start);
 	uint64		last = 0;
 	int			i = 0;
 
@@ -320,7 +321,7 @@ StoredSetUnpack(const StoredSetPack *pack, StoredSetItem *items)
 			number = number << pack->low |
 				GetBits(pack->low_parts, (Size) i * pack->low, pack->low);
 			number += base;
-			if (number < base || number > StoredSetCellOf(&pack->packing, pack->last) ||
+			if (number < base || number > StoredSetKept(&pack->packing, pack->last) ||
 				(i > 0 && number <= last))
 				return false;
 			last = number;

@@ -89,9 +89,9 @@ extern bool StoredSetFindPacked(const StoredSetPack *pack, uint64 hash,
 extern uint64 StoredSetHighestPacked(const StoredSetPack *pack);
 extern bool StoredSetUnpack(const StoredSetPack *pack, StoredSetItem *items);
 
-/* The cell of a hash: hashes of one cell are one in a packed list. */
+/* What a packed list keeps of a hash: hashes of which it keeps the same are one. */
 static inline uint64
-StoredSetCellOf(const StoredSetPacking *packing, uint64 hash)
+StoredSetKept(const StoredSetPacking *packing, uint64 hash)
 {
 	return hash >> packing->dropped;
 }

@@ -583,20 +583,13 @@ FindSpace(const StoredSetRange *range, uint64 hash, int64 slice, int n)
  * ----------------------------------------------------------------
  */
 
-/* Will this transaction write this key of the range? */
-static inline bool
-IsToBeWritten(const StoredSetCall *call, const StoredSetKey *key)
-{
-	return key->answer == STORED_SET_UNKNOWN || (call->claims && !key->is_held);
-}
-
 static uint64
 CountToBeWritten(const StoredSetCall *call, const StoredSetRange *range)
 {
 	uint64		n = 0;
 
 	for (uint64 i = 0; i < range->nkeys; i++)
-		n += IsToBeWritten(call, &range->keys[i]);
+		n += StoredSetIsUndecided(call, &range->keys[i]);
 	return n;
 }
 
@@ -632,8 +625,8 @@ CollectCommitted(const StoredSetRange *range)
 }
 
 /*
- * Append an item to a list, unless it can be forgotten.  Of two in one cell, the
- * list has the younger.
+ * Append an item to a list, unless it can be forgotten.  Of two of which the same is
+ * kept, the list has the younger.
  */
 static void
 AppendItem(const StoredSetCall *call, StoredSetRange *range,
@@ -644,8 +637,8 @@ AppendItem(const StoredSetCall *call, StoredSetRange *range,
 
 	if (item->slice < call->droppable)
 		return;
-	if (range->nitems > 0 && StoredSetCellOf(packing, last->hash) ==
-		StoredSetCellOf(packing, item->hash))
+	if (range->nitems > 0 && StoredSetKept(packing, last->hash) ==
+		StoredSetKept(packing, item->hash))
 		last->slice = Max(last->slice, item->slice);
 	else
 		range->items[range->nitems++] = *item;
@@ -719,7 +712,7 @@ CollectFree(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
 	}
 	for (uint64 i = 0; i < range->nkeys; i++)
 	{
-		if (IsToBeWritten(call, &range->keys[i]))
+		if (StoredSetIsUndecided(call, &range->keys[i]))
 			hashes[(*n)++] = range->keys[i].hash;
 	}
 	*n = BloomSortDistinct(hashes, hashes + most, *n, false);
@@ -750,7 +743,7 @@ PlaceAbove(const StoredSetCall *call, const StoredSetRange *range, uint64 start)
 		}
 		if (highest == 0)
 			return start;
-		/* of the cell above */
+		/* a list can begin where no kept bit is lost */
 		start = ((highest >> dropped) + 1) << dropped;
 		if (start == 0)
 			return 0;
@@ -781,21 +774,21 @@ PlaceBelow(const StoredSetRange *range, uint64 start)
 }
 
 /*
- * Split a range at the cell of a hash, or near it, where it can be, and where it
- * has hashes on both sides.
+ * Split a range at a hash, without the bits that are dropped, or near it, where it
+ * can be, and where it has hashes on both sides.
  */
 static void
 TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash,
 		   const uint64 *hashes, uint64 nhashes)
 {
 	int			dropped = call->table.set.packing.dropped;
-	uint64		cell = hash >> dropped << dropped;
+	uint64		wanted = hash >> dropped << dropped;
 	uint64		above = range->npoints == 0 ? hashes[nhashes - 1 - nhashes / 16] :
 	range->points[range->npoints - 1] - 1;
-	uint64		start = PlaceBelow(range, cell);
+	uint64		start = PlaceBelow(range, wanted);
 
 	if (start <= hashes[nhashes / 16])
-		start = PlaceAbove(call, range, cell);
+		start = PlaceAbove(call, range, wanted);
 	if (start > hashes[nhashes / 16] && start > range->start && start <= above)
 		AddPoint(range, start);
 }
@@ -877,6 +870,9 @@ CanBeSplit(const StoredSetCall *call, const StoredSetRange *range, uint64 nnew,
  *		of the range, and split it if it is too long.  It is also split if it has
  *		many keys in lanes that cannot be merged yet.
  *
+ * A call that adds does so with fewer, if its keys would not find space beside them in
+ * a lane.
+ *
  * Nothing is written here; nor will it be, if nothing would change but a few keys
  * that are moved.
  */
@@ -890,6 +886,8 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 										 range->start, highest);
 
 	SetCells(call, range, size);
+	if (!call->rewrites)
+		least = Max(least / 2, least + 1 - (int) Min(nnew, least));
 	if (!range->is_free || (nnew == 0 && !call->rewrites) ||
 		(range->nmergeable < least &&
 		 (size <= STORED_SET_LIST_BYTES ||
@@ -1122,7 +1120,7 @@ StoredSetWriteRange(StoredSetCall *call, StoredSetRange *range)
 	{
 		StoredSetKey *key = &range->keys[i];
 
-		if (!IsToBeWritten(call, key))
+		if (!StoredSetIsUndecided(call, key))
 			continue;
 		if (key->answer == STORED_SET_UNKNOWN)
 			key->answer = STORED_SET_FRESH;

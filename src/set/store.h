@@ -217,6 +217,13 @@ typedef struct StoredSetRange
 	bool		is_merged;		/* it has the committed keys of the lanes */
 } StoredSetRange;
 
+/* Is there anything to look for, or to write, of a key of a range that was read? */
+static inline bool
+StoredSetIsUndecided(const StoredSetCall *call, const StoredSetKey *key)
+{
+	return key->answer == STORED_SET_UNKNOWN || (call->claims && !key->is_held);
+}
+
 extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
 extern void StoredSetBeginPicture(StoredSetCall *call);
 extern bool StoredSetPictureHolds(StoredSetCall *call);

@@ -27,7 +27,7 @@ Compare(const void *a, const void *b)
 	return left->hash < right->hash ? -1 : left->hash > right->hash;
 }
 
-/* Random items in a range, of distinct cells, sorted; the result is their number. */
+/* Random items in a range, distinct in what is kept, sorted; the result is their number. */
 static int
 MakeItems(StoredSetItem *items, int n, const StoredSetPack *pack)
 {
@@ -48,8 +48,8 @@ MakeItems(StoredSetItem *items, int n, const StoredSetPack *pack)
 	qsort(items, n, sizeof(StoredSetItem), Compare);
 	for (int i = 0; i < n; i++)
 	{
-		if (kept == 0 || StoredSetCellOf(&pack->packing, items[kept - 1].hash) !=
-			StoredSetCellOf(&pack->packing, items[i].hash))
+		if (kept == 0 || StoredSetKept(&pack->packing, items[kept - 1].hash) !=
+			StoredSetKept(&pack->packing, items[i].hash))
 			items[kept++] = items[i];
 	}
 	return kept;
@@ -90,16 +90,16 @@ RoundTrip(StoredSetPack like, int n)
 		else if (!StoredSetFindPacked(&pack, items[i].hash, &slice) || slice != items[i].slice)
 			wrong = "an item is not found";
 	}
-	/* the cells beside each, and others */
+	/* those beside each, and others */
 	for (int i = 0; i < 3 * nitems + 50 && wrong == NULL; i++)
 	{
-		uint64		cell = UINT64CONST(1) << like.packing.dropped;
-		uint64		hash = i < 3 * nitems ? items[i / 3].hash + (i % 3 - 1) * cell : Random();
+		uint64		next = UINT64CONST(1) << like.packing.dropped;
+		uint64		hash = i < 3 * nitems ? items[i / 3].hash + (i % 3 - 1) * next : Random();
 		bool		there = false;
 
 		for (int j = 0; j < nitems; j++)
-			there |= StoredSetCellOf(&like.packing, items[j].hash) == StoredSetCellOf(&like.packing, hash);
-		/* of a cell at the end of the range, only a part is in it */
+			there |= StoredSetKept(&like.packing, items[j].hash) == StoredSetKept(&like.packing, hash);
+		/* of those at the end of the range of which the same is kept, some are not in it */
 		if (hash < like.start || hash > like.last)
 			there = false;
 		if (StoredSetFindPacked(&pack, hash, &slice) != there)
