@@ -94,15 +94,6 @@ _counting_bloom_in(PG_FUNCTION_ARGS)
 	return BloomReturnInput(fcinfo, BloomFromText(fcinfo, BLOOM_COUNTING));
 }
 
-/* The library is loaded: note by what our types are recognized. */
-void
-_PG_init(void)
-{
-	BloomInput = _bloom_in;
-	BloomCountingInput = _counting_bloom_in;
-	BloomSeenScanInit();
-}
-
 /*
  * _bloom_out
  *		Output function.
@@ -459,6 +450,16 @@ Datum
 _bloom_contained(PG_FUNCTION_ARGS)
 {
 	return BloomTestKeyArg(fcinfo, 1, 0);
+}
+
+/* The library is loaded: note by what our types and operators are recognized. */
+void
+_PG_init(void)
+{
+	BloomInput = _bloom_in;
+	BloomCountingInput = _counting_bloom_in;
+	BloomSeenScanInit();
+	BloomGiveBatches(bloom_contains, _bloom_contained);
 }
 
 /*

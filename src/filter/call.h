@@ -17,6 +17,9 @@
 #include "filter/setops.h"
 #include "key/hash.h"
 
+/* filter/batch.c */
+extern void BloomGiveBatches(PGFunction contains, PGFunction contained);
+
 /* An error if an argument of a function that is not strict is null. */
 static inline void
 BloomCheckNotNull(bool is_null, const char *name)

@@ -76,6 +76,8 @@ extern void BloomProbeSiteInit(BloomProbeSite *site, FunctionCallInfo fcinfo,
 							   int argno);
 extern void BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
 								BloomProbeSite *site);
+extern bool BloomProbeOpenWhole(BloomProbe *probe, Datum datum,
+								BloomProbeSite *site, MemoryContext context);
 extern void BloomProbeBeginStored(BloomProbe *probe);
 extern bool BloomProbeOpenWhole(BloomProbe *probe, Datum datum,
 								BloomProbeSite *site, MemoryContext context);

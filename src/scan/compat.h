@@ -14,7 +14,8 @@
  *		18		RIGHT SEMI joins; a table no longer has hash functions: they
  *				are compiled into an expression (we ask the catalog, always)
  *		19		tuples with null keys are not in the table, nor counted in
- *				totalTuples; a node's instrumentation has a type of its own
+ *				totalTuples; a node's instrumentation has a type of its own;
+ *				scans are told whether their table is changed
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -44,6 +45,17 @@ extern PGDLLEXPORT void _PG_init(void);
 #define BloomScanInstrument(options) InstrAllocNode(options, false)
 #else
 #define BloomScanInstrument(options) InstrAlloc(1, options, false)
+#endif
+
+/* What SeqNext does, if there is no scan yet */
+#if PG_VERSION_NUM >= 190000
+#define BloomScanBegin(node) \
+	table_beginscan((node)->ss_currentRelation, (node)->ps.state->es_snapshot, \
+					0, NULL, ScanRelIsReadOnly(node) ? SO_HINT_REL_READ_ONLY : SO_NONE)
+#else
+#define BloomScanBegin(node) \
+	table_beginscan((node)->ss_currentRelation, (node)->ps.state->es_snapshot, \
+					0, NULL)
 #endif
 
 /*

@@ -70,16 +70,17 @@ BloomScanPlain(Node *expr)
 }
 
 /*
- * IsQuiet
- *		Does nobody notice how often the expression is evaluated?
+ * BloomScanQuietList
+ *		Does nobody notice how often the expressions are evaluated?
  *
  * A subplan may have volatile functions, which contain_volatile_functions does
  * not look for.
  */
-static bool
-IsQuiet(void *expr)
+bool
+BloomScanQuietList(List *expressions)
 {
-	return !contain_volatile_functions(expr) && !contain_subplans(expr);
+	return !contain_volatile_functions((Node *) expressions) &&
+		!contain_subplans((Node *) expressions);
 }
 
 /*
@@ -92,18 +93,18 @@ BloomScanQuiet(PlanState *ps)
 {
 	Plan	   *plan = ps->plan;
 
-	if (!IsQuiet(plan->targetlist) || !IsQuiet(plan->qual))
+	if (!BloomScanQuietList(plan->targetlist) || !BloomScanQuietList(plan->qual))
 		return false;
 	switch (nodeTag(plan))
 	{
 		case T_NestLoop:
-			return IsQuiet(((Join *) plan)->joinqual);
+			return BloomScanQuietList(((Join *) plan)->joinqual);
 		case T_MergeJoin:
-			return IsQuiet(((Join *) plan)->joinqual) &&
-				IsQuiet(((MergeJoin *) plan)->mergeclauses);
+			return BloomScanQuietList(((Join *) plan)->joinqual) &&
+				BloomScanQuietList(((MergeJoin *) plan)->mergeclauses);
 		case T_HashJoin:
-			return IsQuiet(((Join *) plan)->joinqual) &&
-				IsQuiet(((HashJoin *) plan)->hashclauses);
+			return BloomScanQuietList(((Join *) plan)->joinqual) &&
+				BloomScanQuietList(((HashJoin *) plan)->hashclauses);
 		default:
 			return true;
 	}

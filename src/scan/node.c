@@ -521,6 +521,13 @@ NextBefore(PlanState *ps)
  * ----------------------------------------------------------------
  */
 
+static bool
+IsOurs(PlanState *ps)
+{
+	return IsA(ps, CustomScanState) &&
+		((CustomScanState *) ps)->methods == &exec_methods;
+}
+
 /*
  * BloomScanBelow
  *		The node itself, or what is below it if it is one of ours.
@@ -528,9 +535,9 @@ NextBefore(PlanState *ps)
 PlanState *
 BloomScanBelow(PlanState *ps)
 {
-	return IsA(ps, CustomScanState) &&
-		((CustomScanState *) ps)->methods == &exec_methods ?
-		outerPlanState(ps) : ps;
+	while (IsOurs(ps) || BloomScanIsWhere(ps))
+		ps = outerPlanState(ps);
+	return ps;
 }
 
 /*
@@ -601,7 +608,7 @@ ChooseForm(ScanNode *node)
  * leader and in all workers, and no other node has it.
  */
 static CustomScan *
-MakePlan(PlanState *child)
+MakePlan(PlanState *child, int id)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *plan = &scan->scan.plan;
@@ -613,7 +620,7 @@ MakePlan(PlanState *child)
 	plan->plan_rows = child->plan->plan_rows;
 	plan->plan_width = child->plan->plan_width;
 	plan->parallel_safe = child->plan->parallel_safe;
-	plan->plan_node_id = -1 - child->plan->plan_node_id;
+	plan->plan_node_id = id - child->plan->plan_node_id;
 	plan->lefttree = child->plan;
 	plan->extParam = child->plan->extParam;
 	plan->allParam = child->plan->allParam;
@@ -635,20 +642,48 @@ MakePlan(PlanState *child)
 	return scan;
 }
 
+/*
+ * BloomScanInitNode
+ *		Make a node of ours, in the memory that begins with this, and put it
+ *		between another node and its child.
+ */
+void
+BloomScanInitNode(CustomScanState *css, const CustomExecMethods *methods,
+				  PlanState **link, int id)
+{
+	PlanState  *child = *link;
+	EState	   *estate = child->state;
+	PlanState  *ps = &css->ss.ps;
+
+	NodeSetTag(css, T_CustomScanState);
+	css->methods = methods;
+	ps->plan = &MakePlan(child, id)->scan.plan;
+	ps->state = estate;
+	ps->lefttree = child;
+	ps->ps_ResultTupleDesc = child->ps_ResultTupleDesc;
+	ps->resultops = child->resultops;
+	ps->resultopsfixed = child->resultopsfixed;
+	ps->resultopsset = child->resultopsset;
+	/* never filled by us, but ExecEndCustomScan clears them */
+	ps->ps_ResultTupleSlot = ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
+	css->ss.ss_ScanTupleSlot = ps->ps_ResultTupleSlot;
+	ps->chgParam = bms_copy(child->chgParam);
+	if (estate->es_instrument)
+		ps->instrument = BloomScanInstrument(estate->es_instrument);
+	*link = ps;
+}
+
 static ScanNode *
 PutNode(PlanState **link)
 {
 	PlanState  *child = *link;
-	EState	   *estate = child->state;
 	ScanNode   *node;
-	PlanState  *ps;
 
-	if (BloomScanBelow(child) != child)
+	if (IsOurs(child))
 		return (ScanNode *) child;
 
 	node = palloc0(sizeof(ScanNode));
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
+	BloomScanInitNode(&node->css, &exec_methods, link, SCAN_JOIN_ID);
 	BloomScanForgetPage(&node->page);
 	node->max_uses = 4;
 	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
@@ -661,22 +696,6 @@ PutNode(PlanState **link)
 		/* before its condition, if we get there */
 		node->expected = Max(node->expected, table->rd_rel->reltuples);
 	}
-
-	ps = &node->css.ss.ps;
-	ps->plan = &MakePlan(child)->scan.plan;
-	ps->state = estate;
-	ps->lefttree = child;
-	ps->ps_ResultTupleDesc = child->ps_ResultTupleDesc;
-	ps->resultops = child->resultops;
-	ps->resultopsfixed = child->resultopsfixed;
-	ps->resultopsset = child->resultopsset;
-	/* never filled by us, but ExecEndCustomScan clears them */
-	ps->ps_ResultTupleSlot = ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
-	node->css.ss.ss_ScanTupleSlot = ps->ps_ResultTupleSlot;
-	ps->chgParam = bms_copy(child->chgParam);
-	if (estate->es_instrument)
-		ps->instrument = BloomScanInstrument(estate->es_instrument);
-	*link = ps;
 	return node;
 }
 
@@ -762,9 +781,12 @@ Condition(ScanFilter *filter, List *ancestors, ExplainState *es)
 							  context, true, false);
 }
 
-/* for each loop, as the server's own counts */
-static void
-ExplainRows(const char *label, double nrows, PlanState *ps, ExplainState *es)
+/*
+ * BloomScanExplainRows
+ *		Rows for each loop, as the server's own counts.
+ */
+void
+BloomScanExplainRows(const char *label, double nrows, PlanState *ps, ExplainState *es)
 {
 	if (nrows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyFloat(label, NULL, nrows / Max(ps->instrument->nloops, 1),
@@ -789,8 +811,8 @@ Explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	ExplainPropertyList("Hash Cond", conditions, es);
 	if (!es->analyze || ps->instrument == NULL)
 		return;
-	ExplainRows("Rows Removed by Bloom Filter", ps->instrument->nfiltered1, ps, es);
-	ExplainRows("Rows Not Tested", ps->instrument->nfiltered2, ps, es);
+	BloomScanExplainRows("Rows Removed by Bloom Filter", ps->instrument->nfiltered1, ps, es);
+	BloomScanExplainRows("Rows Not Tested", ps->instrument->nfiltered2, ps, es);
 	if (memory > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Memory Usage", "kB", memory, es);
 }

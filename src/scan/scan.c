@@ -243,6 +243,49 @@ FilterJoin(HashJoinState *join, ScanTesting how)
 	Follow(filter, &outerPlanState(join), attno, 0, 0);
 }
 
+/*
+ * WalkScans
+ *		Conditions of sequential scans that test filters.
+ *
+ * Gather sends the plan of its child to workers; other libraries' nodes know
+ * theirs; and Append knows by address what it executes asynchronously.
+ */
+static void
+LookAt(PlanState **link, ScanTesting how)
+{
+	if (*link != NULL && IsA(*link, SeqScanState) &&
+		!(*link)->plan->async_capable)
+		BloomScanWhere(link, how);
+}
+
+static bool
+WalkScans(PlanState *ps, void *context)
+{
+	ScanTesting how = *(ScanTesting *) context;
+
+	check_stack_depth();
+	switch (nodeTag(ps))
+	{
+		case T_AppendState:
+			for (int i = 0; i < ((AppendState *) ps)->as_nplans; i++)
+				LookAt(&((AppendState *) ps)->appendplans[i], how);
+			break;
+		case T_SubqueryScanState:
+			LookAt(&((SubqueryScanState *) ps)->subplan, how);
+			break;
+		case T_GatherState:
+		case T_GatherMergeState:
+		case T_CustomScanState:
+		case T_ForeignScanState:
+			break;
+		default:
+			LookAt(&outerPlanState(ps), how);
+			LookAt(&innerPlanState(ps), how);
+			break;
+	}
+	return planstate_tree_walker(ps, WalkScans, context);
+}
+
 /* The joins below come first: their filters are tested first. */
 static bool
 WalkPlan(PlanState *ps, void *context)
@@ -305,6 +348,13 @@ Start(QueryDesc *desc, int eflags)
 		(flags & FLAG_FORCE) ? SCAN_TESTING_FORCE :
 		(flags & FLAG_SMALL) ? SCAN_TESTING_SMALL : SCAN_TESTING_OFF;
 
+		/*
+		 * The root is asked for by desc alone.  Below Gather it is one in
+		 * workers, but not in the leader, which would look for its counts.
+		 */
+		if (!IsParallelWorker() || desc->instrument_options == 0)
+			LookAt(&desc->planstate, how);
+		WalkScans(desc->planstate, &how);
 		WalkPlan(desc->planstate, &how);
 		desc->estate->es_top_eflags |= flags;
 		MemoryContextSwitchTo(old);

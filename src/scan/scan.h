@@ -15,6 +15,7 @@
 #include "executor/hashjoin.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
 
 #include "scan/compat.h"
 #include "scan/page.h"
@@ -122,11 +123,28 @@ typedef struct ScanUse
 /* filter.c */
 extern Node *BloomScanPlain(Node *expr);
 extern bool BloomScanQuiet(PlanState *ps);
+extern bool BloomScanQuietList(List *expressions);
 extern ScanFilter *BloomScanFilterOf(HashJoinState *join);
 extern bool BloomScanKnow(ScanFilter *filter);
 extern bool BloomScanMake(ScanFilter *filter);
 
+/* where.c */
+extern void BloomScanWhere(PlanState **link, ScanTesting testing);
+extern bool BloomScanIsWhere(PlanState *ps);
+
+/*
+ * The number of a node is this less that of its child: numbers of the server's
+ * nodes begin at 0, and one of our nodes may stand on another.
+ */
+#define SCAN_JOIN_ID	(-1)
+#define SCAN_WHERE_ID	(-0x40000000)
+
 /* node.c */
+extern void BloomScanInitNode(CustomScanState *css,
+							  const CustomExecMethods *methods,
+							  PlanState **link, int id);
+extern void BloomScanExplainRows(const char *label, double nrows, PlanState *ps,
+								 ExplainState *es);
 extern PlanState *BloomScanBelow(PlanState *ps);
 extern void BloomScanPlace(PlanState **link, ScanFilter *filter,
 						   const AttrNumber *attno, uint32 passed);

@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/batch.c
+ *		Tests of many keys at once, for other libraries: src/batch.h.
+ *
+ * Copyright (c) 2026, the bloomtype authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "batch.h"
+#include "filter/call.h"
+#include "filter/fetch.h"
+#include "key/hash.h"
+
+typedef struct Batch
+{
+	MemoryContext context;		/* of the statement */
+	BloomHasher hasher;
+	BloomProbeSite site;
+	BloomProbe	probe;
+} Batch;
+
+/*
+ * Are keys of this encoding hashed by nothing but our own code?  Whoever asks
+ * may show us keys that a policy hides from the user.
+ */
+static bool
+IsOurs(BloomEncoding encoding)
+{
+	switch (encoding)
+	{
+		case BLOOM_KEY_INT2:
+		case BLOOM_KEY_INT4:
+		case BLOOM_KEY_INT8:
+		case BLOOM_KEY_FLOAT4:
+		case BLOOM_KEY_FLOAT8:
+		case BLOOM_KEY_1BYTE:
+		case BLOOM_KEY_4BYTES:
+		case BLOOM_KEY_UUID:
+		case BLOOM_KEY_NUMERIC:
+		case BLOOM_KEY_BYTEA:
+		case BLOOM_KEY_TEXT:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static void *
+Begin(MemoryContext context, Oid type, Oid collation, bool filter_is_constant)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Batch	   *batch = palloc0(sizeof(Batch));
+
+	batch->context = context;
+	BloomHasherInit(&batch->hasher, type, collation);
+	batch->site.is_constant = filter_is_constant;
+	MemoryContextSwitchTo(old);
+	return IsOurs(batch->hasher.encoding) ? batch : NULL;
+}
+
+static bool
+Open(void *opaque, Datum filter)
+{
+	Batch	   *batch = opaque;
+
+	return BloomProbeOpenWhole(&batch->probe, filter, &batch->site,
+							   batch->context) &&
+		batch->probe.header->key_type == batch->hasher.key_type.id &&
+		batch->hasher.key_type.words == 0;
+}
+
+static int
+Test(void *opaque, const Datum *keys, int nkeys, uint16 *found)
+{
+	Batch	   *batch = opaque;
+	uint64		seed = batch->probe.header->seed;
+	int			nfound = 0;
+
+	for (int i = 0; i < nkeys; i += BLOOM_BATCH)
+	{
+		uint64		hashes[BLOOM_BATCH];
+		int			n = Min(nkeys - i, BLOOM_BATCH);
+		int			m;
+
+		for (int j = 0; j < n; j++)
+			hashes[j] = BloomHashDatum(&batch->hasher, keys[i + j], seed);
+		m = BloomProbeTestBatch(&batch->probe, hashes, n, &found[nfound]);
+		for (int j = 0; j < m; j++)
+			found[nfound + j] += i;
+		nfound += m;
+	}
+	return nfound;
+}
+
+/*
+ * BloomGiveBatches
+ *		Let other libraries find all this, and these functions.
+ */
+void
+BloomGiveBatches(PGFunction contains, PGFunction contained)
+{
+	static BloomBatchRoutine routine = {
+		.version = BLOOM_BATCH_ROUTINE_VERSION,
+		.begin = Begin,
+		.open = Open,
+		.test = Test
+	};
+
+	routine.contains = contains;
+	routine.contained = contained;
+	*find_rendezvous_variable(BLOOM_BATCH_ROUTINE) = &routine;
+}
