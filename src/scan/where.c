@@ -61,7 +61,16 @@ typedef struct WhereTest
 	AttrNumber	attno;			/* of the key */
 	ScanColumn	column;
 	void	   *batch;			/* the type's */
+	/* for tests */
+	int			kind;			/* of filter: bits as below */
+	Oid			type;			/* of the key */
 } WhereTest;
+
+/* Where a filter comes from, for tests. */
+#define FROM_CONSTANT	1
+#define FROM_INITPLAN	2		/* whose result is a parameter */
+#define FROM_OUTSIDE	4		/* of the statement */
+#define FROM_ABOVE		8		/* in the plan: a nested loop, or a subquery around */
 
 typedef struct WhereNode
 {
@@ -411,9 +420,18 @@ IsTest(SeqScanState *scan, Node *clause, const BloomBatchRoutine *routine,
 	if (test->batch == NULL)
 		return false;
 	test->filter = ExecInitExpr((Expr *) filter, &scan->ss.ps);
-	test->paramid = IsA(filter, Param) &&
-		((Param *) filter)->paramkind == PARAM_EXEC ?
-		((Param *) filter)->paramid : -1;
+	test->paramid = -1;
+	test->type = exprType(key);
+	if (IsA(filter, Const))
+		test->kind = FROM_CONSTANT;
+	else if (((Param *) filter)->paramkind == PARAM_EXTERN)
+		test->kind = FROM_OUTSIDE;
+	else
+	{
+		test->paramid = ((Param *) filter)->paramid;
+		test->kind = estate->es_param_exec_vals[test->paramid].execPlan != NULL ?
+			FROM_INITPLAN : FROM_ABOVE;
+	}
 	test->attno = column->varattno;
 	BloomScanColumnOf(&test->column,
 					  scan->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
@@ -514,16 +532,21 @@ End(CustomScanState *css)
 	if (node->testing != SCAN_TESTING_OFF)
 	{
 		int			seen = 0;
+		int			kinds = 0;
 
 		for (int i = 0; i < node->ntests; i++)
+		{
 			seen |= node->tests[i].column.seen;
+			kinds |= node->tests[i].kind;
+		}
 		ereport(DEBUG1,
-				(errmsg_internal("bloomtype_scan: where=%d pages=" UINT64_FORMAT
+				(errmsg_internal("bloomtype_where: tests=%d kinds=%d type=%u pages=" UINT64_FORMAT
 								 " not=" UINT64_FORMAT " dropped=" UINT64_FORMAT
-								 " seen=%d pauses=%d backward=%d rescans=%d worker=%d",
-								 node->ntests, node->npages, node->nnot,
-								 node->total_dropped, seen, node->npauses,
-								 node->nbackward, node->nrescans,
+								 " seen=%d rest=%d pauses=%d backward=%d rescans=%d worker=%d",
+								 node->ntests, kinds, node->tests[0].type,
+								 node->npages, node->nnot,
+								 node->total_dropped, seen, node->rest != NULL,
+								 node->npauses, node->nbackward, node->nrescans,
 								 IsParallelWorker())));
 	}
 	ExecEndNode(outerPlanState(css));
