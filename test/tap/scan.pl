@@ -164,7 +164,7 @@ sub library_of
 
 	mkdir $dir;
 	mkdir "$dir/src";
-	system_or_bail('cp', '-r', 'src/scan', "$dir/src");
+	system_or_bail('cp', '-r', 'src/scan', 'src/batch.h', "$dir/src");
 	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
 	system_or_bail('find', $dir, '-name', '*.[os]*', '-delete');
 	system_or_bail('make', '-s', '-j', '2', '-C', "$dir/src/scan", 'COPT=-O1 -Wno-unused', 'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'));

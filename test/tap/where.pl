@@ -1,0 +1,173 @@
+# filter @> key in a condition, tested a page at a time: one query for each rule, with
+# the library and without; and with mutants of it, which the same queries must catch.
+# Then who else looks at such a scan: cursors, row security, EXPLAIN, other sessions.
+#
+use strict;
+use warnings;
+
+use File::Spec;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('where');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+fsync = off
+autovacuum = off
+jit = off
+max_parallel_workers_per_gather = 0
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION bloomtype;
+	CREATE TABLE fact (k int, s int, c text);
+	INSERT INTO fact SELECT CASE WHEN i % 7 > 0 THEN i END, i % 100, 'c' || i FROM generate_series(1, 20000) AS i;
+	CREATE TABLE small AS SELECT i AS k FROM generate_series(1, 100) AS i;
+	CREATE TABLE filters (id int PRIMARY KEY, f bloom);
+	INSERT INTO filters SELECT n, bloom_agg(i * n, 5000, 1e-6) FROM generate_series(1, 3) AS n, generate_series(0, 300) AS i GROUP BY n;
+	INSERT INTO filters VALUES (4, NULL), (5, bloom_add(bloom_empty(10), 'x'::text)), (6, (SELECT bloom_agg(i) FROM generate_series(-20000, 200) AS i));
+	CREATE SEQUENCE called;
+	CREATE ROLE reader;
+	CREATE TABLE secret AS SELECT * FROM fact;
+	ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY visible ON secret USING (s < 10);
+	GRANT SELECT ON secret, filters, fact TO reader;
+	ANALYZE});
+
+my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
+my $filter = '(SELECT f FROM filters WHERE id = 2)';
+
+# Each rule, and statements whose output is the same by pages and by rows
+my %rules = (
+	'the first row of a page' => qq{SELECT count(*), sum(k) FROM fact WHERE $filter @> k},
+	'a null key' => q{SELECT count(*), count(k) FROM fact WHERE (SELECT f FROM filters WHERE id = 1) @> k},
+	'another filter for the same page' => q{SELECT id, (SELECT count(*) FROM small WHERE f @> k) FROM filters WHERE id <= 3},
+	'a null filter' => q{SELECT count(*) FROM fact WHERE (SELECT f FROM filters WHERE id = 4) @> k},
+	'another key type' => q{SELECT count(*) FROM fact WHERE (SELECT f FROM filters WHERE id = 5) @> k},
+	'backward' => qq{BEGIN; DECLARE c SCROLL CURSOR FOR SELECT k FROM fact WHERE $filter @> k AND s < 60; FETCH 30 FROM c; FETCH BACKWARD 20 FROM c; FETCH 100 FROM c; FETCH BACKWARD ALL FROM c; FETCH ALL FROM c; ROLLBACK},
+	'an InitPlan that no row needs' => q{SELECT count(*) FROM fact WHERE s < 0 AND (SELECT f FROM filters) @> k},
+	'an InitPlan that fails' => q{SELECT count(*) FROM fact WHERE (SELECT f FROM filters) @> k},
+	'volatile conditions' => qq{SELECT count(*) FROM fact WHERE $filter @> k AND nextval('called') > 0; SELECT last_value FROM called},
+	'a cached plan' => q{SET plan_cache_mode = force_generic_plan; PREPARE q(int) AS SELECT count(*) FROM fact WHERE (SELECT f FROM filters WHERE id = $1) @> k; EXECUTE q(1); EXECUTE q(2); SET bloomtype_scan.enabled = off; EXECUTE q(1)},
+	'WHERE CURRENT OF' => qq{BEGIN; DECLARE c CURSOR FOR SELECT k FROM fact WHERE $filter @> k; FETCH 5 FROM c; UPDATE fact SET c = 'here' WHERE CURRENT OF c; FETCH 3 FROM c; DELETE FROM fact WHERE CURRENT OF c RETURNING k; SELECT k FROM fact WHERE c = 'here'; ROLLBACK},
+	'UPDATE, DELETE, FOR UPDATE' => qq{BEGIN; SELECT k FROM fact WHERE $filter @> k FOR UPDATE; UPDATE fact SET k = k + 2 WHERE $filter @> k; DELETE FROM fact WHERE $filter @> k AND s % 4 = 0; SELECT count(*), sum(k) FROM fact; ROLLBACK},
+	'row security' => qq{SET ROLE reader; SELECT count(*), sum(s) FROM secret WHERE $filter @> k; SELECT count(*) FROM secret WHERE s > 50 AND (SELECT f FROM filters WHERE id = 5) @> k},
+	'parallel' => $parallel . qq{SELECT count(*), sum(k) FROM fact WHERE $filter @> k; SELECT k FROM fact WHERE $filter @> k ORDER BY k},
+	'a join with a filter of its own' => qq{SELECT count(*) FROM fact JOIN small USING (k) WHERE $filter @> k});
+
+# ask LIBRARY, SETTINGS, SQL: what psql prints, with what the server says beside it
+sub ask
+{
+	my ($library, $settings, $sql) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "SET enable_mergejoin = off; SET enable_nestloop = off; SELECT setval('called', 1); LOAD '$library'; $settings; $sql", on_error_stop => 0);
+	return "$status\n$out\n$err";
+}
+
+sub differs
+{
+	my ($library, $rule) = @_;
+	my $by_rows = ask($library, 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = off', $rules{$rule});
+
+	return grep { $by_rows ne ask($library, "SET bloomtype_scan.testing = $_; SET bloomtype_scan.enabled = on", $rules{$rule}) } qw(force small);
+}
+
+foreach my $rule (sort keys %rules)
+{
+	ok(!differs('bloomtype_scan', $rule), $rule)
+	  or diag(ask('bloomtype_scan', 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on', $rules{$rule}));
+}
+
+# Mutants, and what catches each
+my %mutants = (
+	where_first_row => 'the first row of a page',
+	where_null_key => 'a null key',
+	where_rescan => 'another filter for the same page',
+	where_untested => 'a null filter',
+	where_backward => 'backward',
+	where_initplan => 'an InitPlan that no row needs',
+	where_volatile => 'volatile conditions',
+	where_cached_plan => 'a cached plan',
+	where_current_of => 'WHERE CURRENT OF');
+
+# library_of MUTANT: what make builds of our files with this patch
+sub library_of
+{
+	my ($mutant) = @_;
+	my $dir = "${PostgreSQL::Test::Utils::tmp_check}/$mutant";
+
+	mkdir $dir;
+	mkdir "$dir/src";
+	system_or_bail('cp', '-r', 'src/scan', 'src/batch.h', "$dir/src");
+	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
+	system_or_bail('find', $dir, '-name', '*.[os]*', '-delete');
+	system_or_bail('make', '-s', '-j', '2', '-C', "$dir/src/scan", 'COPT=-O1 -Wno-unused', 'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'));
+	return "$dir/src/scan/bloomtype_scan.so";
+}
+
+foreach my $mutant (sort keys %mutants)
+{
+	ok(differs(library_of($mutant), $mutants{$mutant}), "$mutant is caught: $mutants{$mutant}");
+}
+
+# What EXPLAIN says, and that all rows are accounted for
+{
+	my $settings = 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on';
+	my $plan = ask('bloomtype_scan', $settings, qq{EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) SELECT count(*) FROM fact WHERE s < 50 AND $filter @> k});
+
+	like($plan, qr/Custom Scan \(Bloom Filter\) \(actual rows=(\d+)\S* loops=1\)\n *Filter: \([^\n]* @> k\)\n *Rows Removed by Filter: (\d+)\n *->  Seq Scan on fact \(actual rows=(\d+)\S* loops=1\)\n *Filter: \(s < 50\)\n *Rows Removed by Filter: (\d+)\n/, 'EXPLAIN ANALYZE');
+	if ($plan =~ /actual rows=(\d+)\S* loops=1\)\n *Filter: \([^\n]* @> k\)\n *Rows Removed by Filter: (\d+)\n *->  Seq Scan on fact \(actual rows=(\d+)\S* loops=1\)\n *Filter: \(s < 50\)\n *Rows Removed by Filter: (\d+)/)
+	{
+		is($3 + $4, 20000, 'the scan has read all rows');
+		is($1 + $2, $3, 'the filter has dropped the others');
+	}
+	unlike(ask('bloomtype_scan', 'SET bloomtype_scan.enabled = on', qq{EXPLAIN (COSTS off) SELECT count(*) FROM small WHERE $filter @> k}), qr/Custom/, 'a small table has no node');
+	$plan = ask('bloomtype_scan', "$settings; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT count(*) FROM fact WHERE $filter @> k});
+	like($plan, qr/Custom Scan \(Bloom Filter\).*Parallel Seq Scan on fact \([^)]* loops=3\)/s, 'EXPLAIN ANALYZE with workers');
+	like(ask('bloomtype_scan', "$settings; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT k FROM fact WHERE $filter @> k}), qr/Gather.*Parallel Seq Scan/s, 'below Gather');
+}
+
+# Rows that another session changes meanwhile are looked at again, by the plain condition
+{
+	my $settings = "LOAD 'bloomtype_scan'; SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on; SET application_name = 'waits'";
+
+	$node->safe_psql('postgres', 'CREATE TABLE changed (id int, k int)');
+	foreach my $sql ("UPDATE changed SET id = -id WHERE $filter @> k RETURNING k", "SELECT k FROM changed WHERE $filter @> k FOR UPDATE", "DELETE FROM changed WHERE $filter @> k RETURNING k")
+	{
+		$node->safe_psql('postgres', 'TRUNCATE changed; INSERT INTO changed SELECT i, i FROM generate_series(1, 300) AS i');
+		my $first = $node->background_psql('postgres');
+		my $second = $node->background_psql('postgres', on_error_stop => 0);
+
+		$second->query($settings);
+		# 4 and 200 leave the filter, 10 stays in it, 5 and 7 come in, and are not seen
+		$first->query_safe('BEGIN; UPDATE changed SET k = k + CASE k WHEN 10 THEN 2 ELSE 1 END WHERE k IN (4, 5, 7, 10, 200)');
+		$second->query_until(qr/asked/, "\\echo asked\nBEGIN; $sql;\n\\echo answered\n");
+		$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'waits' AND wait_event_type = 'Lock'});
+		$first->query_safe('COMMIT');
+		my $answer = $second->query('ROLLBACK; SELECT 1');
+		my @keys = $answer =~ /^(\d+)$/mg;
+		my $sum = 0;
+		$sum += $_ foreach @keys;
+		is($sum, 22650 - 4 - 200 - 10 + 12 + 1, (split / /, $sql)[0] . ': rows that another session has changed are looked at again');
+		$first->quit;
+		$second->quit;
+	}
+}
+
+# SERIALIZABLE: a write skew is refused, as without
+{
+	my $settings = "LOAD 'bloomtype_scan'; SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on";
+	my ($first, $second) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
+
+	$node->safe_psql('postgres', 'CREATE TABLE doctors AS SELECT i AS k, 0 AS n FROM generate_series(1, 400) AS i');
+	$_->query("$settings; BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT sum(n) FROM doctors WHERE $filter @> k") foreach $first, $second;
+	$first->query('INSERT INTO doctors VALUES (2, 1)');
+	$second->query('INSERT INTO doctors VALUES (4, 1)');
+	$first->query('COMMIT');
+	$second->query('COMMIT');
+	is($node->safe_psql('postgres', 'SELECT sum(n) FROM doctors'), 1, 'one of two transactions that read what the other writes');
+	$first->quit;
+	$second->quit;
+}
+
+done_testing();
