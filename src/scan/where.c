@@ -77,6 +77,7 @@ typedef struct WhereNode
 	CustomScanState css;
 	ScanTesting testing;
 	ScanPage	page;
+	Plan	   *planned;		/* the scan, as the planner has made it */
 	List	   *clauses;		/* those tested, for EXPLAIN */
 	int			ntests;
 	WhereTest  *tests;
@@ -483,13 +484,14 @@ BloomScanWhere(PlanState **link, ScanTesting testing)
 		return;
 	}
 
+	node = palloc0(sizeof(WhereNode));
+	node->planned = scan->ss.ps.plan;
 	/* EXPLAIN shows of the scan what we leave to it; the plan may be cached */
 	plan = palloc(sizeof(SeqScan));
 	memcpy(plan, scan->ss.ps.plan, sizeof(SeqScan));
 	plan->qual = rest;
 	scan->ss.ps.plan = plan;
 
-	node = palloc0(sizeof(WhereNode));
 	BloomScanInitNode(&node->css, &where_methods, link, SCAN_WHERE_ID);
 	/* WHERE CURRENT OF asks whichever node scans the table */
 	node->css.ss.ss_currentRelation = scan->ss.ss_currentRelation;
@@ -567,9 +569,8 @@ static void
 Explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	WhereNode  *node = (WhereNode *) css;
-	PlanState  *child = outerPlanState(css);
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, child->plan,
-												  lcons(css->ss.ps.plan, ancestors));
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->planned,
+												  ancestors);
 
 	ExplainPropertyText("Filter",
 						deparse_expression((Node *) make_ands_explicit(node->clauses),
