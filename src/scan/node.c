@@ -530,12 +530,13 @@ IsOurs(PlanState *ps)
 
 /*
  * BloomScanBelow
- *		The node itself, or what is below it if it is one of ours.
+ *		The node itself, or what is below it if it is one of this library's.
  */
 PlanState *
 BloomScanBelow(PlanState *ps)
 {
-	while (IsOurs(ps) || BloomScanIsWhere(ps))
+	while (IsA(ps, CustomScanState) &&
+		   ((CustomScan *) ps->plan)->methods == &plan_methods)
 		ps = outerPlanState(ps);
 	return ps;
 }

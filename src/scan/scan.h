@@ -130,7 +130,6 @@ extern bool BloomScanMake(ScanFilter *filter);
 
 /* where.c */
 extern void BloomScanWhere(PlanState **link, ScanTesting testing);
-extern bool BloomScanIsWhere(PlanState *ps);
 
 /*
  * The number of a node is this less that of its child: numbers of the server's

@@ -586,14 +586,3 @@ static const CustomExecMethods where_methods = {
 	.ReScanCustomScan = Rescan,
 	.ExplainCustomScan = Explain
 };
-
-/*
- * BloomScanIsWhere
- *		Is this a node of this file?
- */
-bool
-BloomScanIsWhere(PlanState *ps)
-{
-	return IsA(ps, CustomScanState) &&
-		((CustomScanState *) ps)->methods == &where_methods;
-}

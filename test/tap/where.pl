@@ -113,7 +113,7 @@ foreach my $mutant (sort keys %mutants)
 # What EXPLAIN says, and that all rows are accounted for
 {
 	my $settings = 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on';
-	my $plan = ask('bloomtype_scan', $settings, qq{EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) SELECT count(*) FROM fact WHERE s < 50 AND $filter @> k});
+	my $plan = ask('bloomtype_scan', $settings, qq{EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off) SELECT count(*) FROM fact WHERE s < 50 AND $filter @> k});
 
 	like($plan, qr/Custom Scan \(Bloom Filter\) \(actual rows=(\d+)\S* loops=1\)\n *Filter: \([^\n]* @> k\)\n *Rows Removed by Filter: (\d+)\n *->  Seq Scan on fact \(actual rows=(\d+)\S* loops=1\)\n *Filter: \(s < 50\)\n *Rows Removed by Filter: (\d+)\n/, 'EXPLAIN ANALYZE');
 	if ($plan =~ /actual rows=(\d+)\S* loops=1\)\n *Filter: \([^\n]* @> k\)\n *Rows Removed by Filter: (\d+)\n *->  Seq Scan on fact \(actual rows=(\d+)\S* loops=1\)\n *Filter: \(s < 50\)\n *Rows Removed by Filter: (\d+)/)
