@@ -70,17 +70,23 @@ BloomScanPlain(Node *expr)
 }
 
 /*
- * BloomScanQuietList
- *		Does nobody notice how often the expressions are evaluated?
+ * IsQuiet
+ *		Does nobody notice how often the expression is evaluated?
  *
  * A subplan may have volatile functions, which contain_volatile_functions does
  * not look for.
  */
+static bool
+IsQuiet(void *expr)
+{
+	return !contain_volatile_functions(expr) && !contain_subplans(expr);
+}
+
+/* The same of a list of them. */
 bool
 BloomScanQuietList(List *expressions)
 {
-	return !contain_volatile_functions((Node *) expressions) &&
-		!contain_subplans((Node *) expressions);
+	return IsQuiet(expressions);
 }
 
 /*
@@ -93,18 +99,18 @@ BloomScanQuiet(PlanState *ps)
 {
 	Plan	   *plan = ps->plan;
 
-	if (!BloomScanQuietList(plan->targetlist) || !BloomScanQuietList(plan->qual))
+	if (!IsQuiet(plan->targetlist) || !IsQuiet(plan->qual))
 		return false;
 	switch (nodeTag(plan))
 	{
 		case T_NestLoop:
-			return BloomScanQuietList(((Join *) plan)->joinqual);
+			return IsQuiet(((Join *) plan)->joinqual);
 		case T_MergeJoin:
-			return BloomScanQuietList(((Join *) plan)->joinqual) &&
-				BloomScanQuietList(((MergeJoin *) plan)->mergeclauses);
+			return IsQuiet(((Join *) plan)->joinqual) &&
+				IsQuiet(((MergeJoin *) plan)->mergeclauses);
 		case T_HashJoin:
-			return BloomScanQuietList(((Join *) plan)->joinqual) &&
-				BloomScanQuietList(((HashJoin *) plan)->hashclauses);
+			return IsQuiet(((Join *) plan)->joinqual) &&
+				IsQuiet(((HashJoin *) plan)->hashclauses);
 		default:
 			return true;
 	}
