@@ -82,13 +82,6 @@ IsQuiet(void *expr)
 	return !contain_volatile_functions(expr) && !contain_subplans(expr);
 }
 
-/* The same of a list of them. */
-bool
-BloomScanQuietList(List *expressions)
-{
-	return IsQuiet(expressions);
-}
-
 /*
  * BloomScanQuiet
  *		Does nobody notice for how many rows the conditions and the target
@@ -114,6 +107,16 @@ BloomScanQuiet(PlanState *ps)
 		default:
 			return true;
 	}
+}
+
+/*
+ * BloomScanQuietList
+ *		Does nobody notice how often these are evaluated?
+ */
+bool
+BloomScanQuietList(List *expressions)
+{
+	return IsQuiet(expressions);
 }
 
 
