@@ -9,15 +9,13 @@ Usage: wheres.py [--queries N] [--seed N] [--least N] [--only I] [--keep]
 
 Needs Debian's python3-psycopg2.
 """
-import argparse
-import os
-import random
 import re
 import sys
 
 import psycopg2
 
 import joins
+import queries
 
 SCHEMA = joins.SCHEMA + r"""
 CREATE EXTENSION bloomtype;
@@ -259,47 +257,22 @@ WANTED = ['rows dropped', 'a page by rows', 'by rows, then by pages', *KINDS.val
           *(f'rows dropped: {run}, {testing}' for run in ('plain', 'prepared', 'cursor', 'function', 'explain', 'dml') for testing in ('force', 'small'))]
 
 
+def report(test, options):
+    missing = [kind for kind in WANTED if test.counts[kind] < options.least]
+    for number, kind in enumerate(WANTED, 1):
+        print(f'{"not ok" if kind in missing else "ok"} {number} - {kind}: {test.counts[kind]} queries')
+    print(f'1..{len(WANTED)}')
+    for kind, count in sorted(test.counts.items()):
+        if kind not in WANTED:
+            print(f'# {kind}: {count}')
+    return 1 if missing else 0
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
-    parser.add_argument('--queries', type=int, default=2000)
-    parser.add_argument('--seed', type=int, default=1)
+    parser = queries.arguments(__doc__)
     parser.add_argument('--least', type=int, default=1, help='queries of each kind that must have dropped rows by pages')
-    parser.add_argument('--only', type=int, help='the query of this number')
-    parser.add_argument('--keep', action='store_true', help='keep the database, and print its name')
-    arguments = parser.parse_args()
-    database = f'bloomtype_wheres_{os.getpid()}'
-    test = Test(database)
-    try:
-        for i in range(arguments.queries) if arguments.only is None else [arguments.only]:
-            query = Query(random.Random(f'{arguments.seed} {i}'), test.version)
-            try:
-                test.check(query)
-            except joins.Wrong as error:
-                print(f'not ok 1 - query {i} (--seed {arguments.seed} --only {i}): {query.run}, {query.testing}')
-                print('\n'.join('# ' + line for line in str(error).splitlines()))
-                print('# as it ran: \n' + ';\n'.join(test.log) + ';')
-                return 1
-        if arguments.only is not None:
-            print(';\n'.join(test.log))
-            return 0
-        missing = [kind for kind in WANTED if test.counts[kind] < arguments.least]
-        for number, kind in enumerate(WANTED, 1):
-            print(f'{"not ok" if kind in missing else "ok"} {number} - {kind}: {test.counts[kind]} queries')
-        print(f'1..{len(WANTED)}')
-        print(f"# {arguments.queries} queries")
-        for kind, count in sorted(test.counts.items()):
-            if kind not in WANTED:
-                print(f'# {kind}: {count}')
-        return 1 if missing else 0
-    finally:
-        test.connection.close()
-        if arguments.keep:
-            print(f'# database {database}')
-        else:
-            connection = psycopg2.connect(dbname='postgres')
-            connection.autocommit = True
-            connection.cursor().execute(f'DROP DATABASE {database}')
-            connection.close()
+    options = parser.parse_args()
+    return queries.run(options, 'wheres', Test, lambda test, numbers: Query(numbers, test.version), lambda test: report(test, options))
 
 
 if __name__ == '__main__':
