@@ -133,7 +133,7 @@ CREATE FUNCTION pg_temp.differ(filter bloom) RETURNS TABLE (arrays bigint, all_t
 	FROM (SELECT ARRAY(SELECT CASE WHEN i % 29 = 7 AND place % 4 = 3 THEN NULL WHEN place % 3 = 0 THEN i % 100 * 1000 - 9000
 						WHEN place % 3 = 1 AND i <> place THEN i + 1 WHEN place % 3 = 2 AND i <> place THEN -i
 						ELSE i + 0.5 * (place % 2) END::numeric
-						FROM generate_series(1, length) AS i)AS a
+						FROM generate_series(1, length) AS i) AS a
 		  FROM unnest('{1, 2, 15, 16, 17, 18, 255, 256, 257, 272, 273, 274, 528, 529, 530, 1000}'::int[]) AS length,
 			   generate_series(0, length, length / 12 + 1) AS place OFFSET 0) AS arrays,
 		 LATERAL (SELECT coalesce(array_agg(k ORDER BY n) FILTER (WHERE NOT filter @> k), '{}') AS missing,
