@@ -181,16 +181,8 @@ lacks() {
         libc6-dev) ! has_header stdio.h ;;
         libxxhash-dev) ! has_header xxhash.h ;;
         libipc-run-perl) ! perl -MIPC::Run -e 1 2>/dev/null ;;
-        python3-hypothesis) ! /usr/bin/python3 -c 'import hypothesis' 2>/dev/null ;;
-        python3-xxhash) ! /usr/bin/python3 -c 'import xxhash' 2>/dev/null ;;
-        python3-psycopg2) ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null ;;
-        python3-psycopg) ! /usr/bin/python3 -c 'import psycopg' 2>/dev/null ;;
-        python3-asyncpg) ! /usr/bin/python3 -c 'import asyncpg' 2>/dev/null ;;
-        python3-sqlalchemy) ! /usr/bin/python3 -c 'import sqlalchemy' 2>/dev/null ;;
-        python3-django) ! /usr/bin/python3 -c 'import django' 2>/dev/null ;;
         python3-venv) ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null ;;
-        python3-setuptools) ! /usr/bin/python3 -c 'import setuptools' 2>/dev/null ;;
-        python3-wheel) ! /usr/bin/python3 -c 'import wheel' 2>/dev/null ;;
+        python3-*) ! /usr/bin/python3 -c "import ${1#python3-}" 2>/dev/null ;;
         nodejs) ! runs_in_workshop node ;;
         golang-go) ! runs_in_workshop go ;;
         default-jdk-headless) ! runs_in_workshop javac ;;
