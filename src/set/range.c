@@ -887,7 +887,7 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 
 	SetCells(call, range, size);
 	if (!call->rewrites)
-		least = Max(least / 2, least + 1 - (int) Min(nnew, least));
+		least = Max(least / 2, least + 1 - (int) Min(nnew, (uint64) least));
 	if (!range->is_free || (nnew == 0 && !call->rewrites) ||
 		(range->nmergeable < least &&
 		 (size <= STORED_SET_LIST_BYTES ||
