@@ -51,8 +51,8 @@ typedef struct BloomBatchRoutine
 
 	/*
 	 * The numbers of the keys that the filter possibly holds, ascending, and
-	 * how many they are.  Keys may be in a packed form, or compressed or stored
-	 * elsewhere: the current memory context is to be reset afterwards.
+	 * how many they are.  Keys may be in a packed form, or compressed or
+	 * stored elsewhere: the current memory context is to be reset afterwards.
 	 */
 	int			(*test) (void *batch, const Datum *keys, int nkeys,
 						 uint16 *found);

@@ -70,7 +70,8 @@ typedef struct WhereTest
 #define FROM_CONSTANT	1
 #define FROM_INITPLAN	2		/* whose result is a parameter */
 #define FROM_OUTSIDE	4		/* of the statement */
-#define FROM_ABOVE		8		/* in the plan: a nested loop, or a subquery around */
+#define FROM_ABOVE		8		/* in the plan: a nested loop, or a subquery
+								 * around */
 
 typedef struct WhereNode
 {
@@ -142,7 +143,7 @@ static const BloomBatchRoutine *
 Routine(void)
 {
 	const BloomBatchRoutine *routine =
-		*find_rendezvous_variable(BLOOM_BATCH_ROUTINE);
+	*find_rendezvous_variable(BLOOM_BATCH_ROUTINE);
 
 	return routine != NULL && routine->version == BLOOM_BATCH_ROUTINE_VERSION ?
 		routine : NULL;
@@ -570,7 +571,7 @@ Explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	WhereNode  *node = (WhereNode *) css;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->planned,
-												  ancestors);
+												   ancestors);
 
 	ExplainPropertyText("Filter",
 						deparse_expression((Node *) make_ands_explicit(node->clauses),
