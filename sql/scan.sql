@@ -35,6 +35,15 @@ EXPLAIN (VERBOSE, COSTS OFF) SELECT fact.n FROM fact JOIN dim USING (k);
 -- one above each partition
 EXPLAIN (COSTS OFF) SELECT count(*) FROM parts JOIN dim USING (k);
 SELECT count(*) FROM parts JOIN dim USING (k);
+-- a subplan that they share has one filter for each join
+CREATE FUNCTION hash_conditions(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line LIKE '%Hash Cond:%' THEN RETURN NEXT trim(line); END IF;
+	END LOOP;
+END $$;
+SELECT hash_conditions('SELECT count(*) FROM parts WHERE k = (SELECT count(*) FROM fact JOIN dim USING (k) WHERE dim.g > parts.s)');
 -- EXPLAIN (SETTINGS) shows it
 SELECT pg_settings_get_flags('bloomtype_scan.enabled');
 -- too few rows for a filter to pay; tests have them

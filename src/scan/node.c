@@ -13,7 +13,8 @@
  *		waiting -> on <-> paused -> gone
  *
  * It waits until an eighth as many rows have come as the table has tuples, so
- * that the time to make the filter is small beside that to make the table.
+ * that the time to make the filter is small beside that to make the table, and
+ * at least some rows: what is scanned again and again may read few.
  * Then it looks at windows of rows.  After one of which it drops less than a
  * fifth it pauses, or is gone if no more rows are expected than those of the
  * pause.  Rows for which no filter has anything to do are counted, and that is
@@ -43,6 +44,8 @@
 /* rows between two looks at what a filter drops, in tests with small tables */
 #define WINDOW			4096
 #define SMALL_WINDOW	8
+/* rows that come before there is a filter, however small the table is */
+#define FIRST_ROWS		1024
 /* windows of the first pause; how often each next one is twice as long */
 #define FIRST_PAUSE		16
 #define LONGEST_PAUSE	3
@@ -137,6 +140,8 @@ Advance(ScanNode *node, ScanUse *use)
 		use->generation = filter->generation;
 		use->wait = filter->testing == SCAN_TESTING_FORCE ? 0 :
 			(uint64) (filter->table->totalTuples / 8);
+		if (filter->testing == SCAN_TESTING_OFF)
+			use->wait = Max(use->wait, FIRST_ROWS);
 		use->npauses = 0;
 		Enter(use, SCAN_WAITING);
 	}

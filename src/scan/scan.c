@@ -286,14 +286,30 @@ WalkScans(PlanState *ps, void *context)
 	return planstate_tree_walker(ps, WalkScans, context);
 }
 
-/* The joins below come first: their filters are tested first. */
+typedef struct PlanWalk
+{
+	ScanTesting how;
+	List	   *joins;			/* that have been seen */
+} PlanWalk;
+
+/*
+ * WalkPlan
+ *		Hash joins.  Those below come first: their filters are tested first.
+ *
+ * A subplan that partitions share is below each of them.
+ */
 static bool
 WalkPlan(PlanState *ps, void *context)
 {
+	PlanWalk   *walk = context;
+
 	check_stack_depth();
 	planstate_tree_walker(ps, WalkPlan, context);
-	if (IsA(ps, HashJoinState))
-		FilterJoin((HashJoinState *) ps, *(ScanTesting *) context);
+	if (IsA(ps, HashJoinState) && !list_member_ptr(walk->joins, ps))
+	{
+		walk->joins = lappend(walk->joins, ps);
+		FilterJoin((HashJoinState *) ps, walk->how);
+	}
 	return false;
 }
 
@@ -344,18 +360,19 @@ Start(QueryDesc *desc, int eflags)
 	if ((flags & FLAG_FILTERS) && desc->planstate != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(desc->estate->es_query_cxt);
-		ScanTesting how =
-		(flags & FLAG_FORCE) ? SCAN_TESTING_FORCE :
-		(flags & FLAG_SMALL) ? SCAN_TESTING_SMALL : SCAN_TESTING_OFF;
+		PlanWalk	walk = {
+			.how = (flags & FLAG_FORCE) ? SCAN_TESTING_FORCE :
+			(flags & FLAG_SMALL) ? SCAN_TESTING_SMALL : SCAN_TESTING_OFF
+		};
 
 		/*
 		 * The root is asked for by desc alone.  Below Gather it is one in
 		 * workers, but not in the leader, which would look for its counts.
 		 */
 		if (!IsParallelWorker() || desc->instrument_options == 0)
-			LookAt(&desc->planstate, how);
-		WalkScans(desc->planstate, &how);
-		WalkPlan(desc->planstate, &how);
+			LookAt(&desc->planstate, walk.how);
+		WalkScans(desc->planstate, &walk.how);
+		WalkPlan(desc->planstate, &walk);
 		desc->estate->es_top_eflags |= flags;
 		MemoryContextSwitchTo(old);
 	}
