@@ -216,7 +216,10 @@ TestPage(WhereNode *node, TableScanDesc desc)
 
 	if (node->ntested >= (node->testing == SCAN_TESTING_OFF ? WINDOW : SMALL_WINDOW))
 		EndWindow(node);
-	node->is_tested = BloomScanEnterPage(&node->page, desc);
+
+	/* where counts are shown, they tell nothing of rows that a policy hides */
+	node->is_tested = BloomScanEnterPage(&node->page, desc) &&
+		(node->css.ss.ps.instrument == NULL || node->rest == NULL);
 	if (!node->is_tested)
 		return 0;
 	nrows = node->page.nrows;

@@ -120,6 +120,7 @@ foreach my $mutant (sort keys %mutants)
 	{
 		is($3 + $4, 20000, 'the scan has read all rows');
 		is($1 + $2, $3, 'the filter has dropped the others');
+		is($4, $node->safe_psql('postgres', 'SELECT count(*) FROM fact WHERE NOT s < 50'), 'the rest of the condition, such as a policy, comes first');
 	}
 	unlike(ask('bloomtype_scan', 'SET bloomtype_scan.enabled = on', qq{EXPLAIN (COSTS off) SELECT count(*) FROM small WHERE $filter @> k}), qr/Custom/, 'a small table has no node');
 	$plan = ask('bloomtype_scan', "$settings; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT count(*) FROM fact WHERE $filter @> k});
