@@ -110,6 +110,25 @@ foreach my $mutant (sort keys %mutants)
 	ok(differs(library_of($mutant), $mutants{$mutant}), "$mutant is caught: $mutants{$mutant}");
 }
 
+# Keys of each type: the same rows, and all types by pages
+{
+	my %types = (
+		bool => 'i % 3 = 0', int2 => 'i', int4 => 'i', int8 => 'i', oid => 'i', float4 => 'i / 4.0', float8 => 'i / 4.0', numeric => 'i / 4.0',
+		text => q{'k' || i}, varchar => q{'k' || i}, bytea => q{decode('k' || i, 'escape')}, date => q{date '2026-01-01' + i}, time => q{time '00:00' + i * interval '1 s'},
+		timestamp => q{timestamp '2026-01-01' + i * interval '1 s'}, timestamptz => q{timestamptz '2026-01-01' + i * interval '1 s'}, uuid => 'md5(i::text)::uuid');
+
+	$node->safe_psql('postgres', "CREATE TABLE typed_$_ AS SELECT i, ($types{$_})::$_ AS k FROM generate_series(1, 2000) AS i; "
+		. "CREATE TABLE filter_$_ AS SELECT bloom_agg(k) AS f FROM typed_$_ WHERE i % 9 = 0; ANALYZE typed_$_, filter_$_") foreach keys %types;
+
+	my $queries = join '; ', map { "SELECT '$_', count(*), md5(string_agg(i::text, ',' ORDER BY i)) FROM typed_$_ WHERE (SELECT f FROM filter_$_) @> k" } sort keys %types;
+	my $by_rows = ask('bloomtype_scan', 'SET bloomtype_scan.enabled = off', $queries);
+	my $settings = 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on';
+
+	is(ask('bloomtype_scan', $settings, $queries), $by_rows, 'the same rows for keys of each type');
+	my %paged = map { $_ => 1 } ask('bloomtype_scan', "$settings; SET client_min_messages = debug1", $queries) =~ /bloomtype_where: .*type=(\d+) pages=[1-9]/g;
+	is(keys %paged, keys %types, 'all by pages');
+}
+
 # What EXPLAIN says, and that all rows are accounted for
 {
 	my $settings = 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on';
