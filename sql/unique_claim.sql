@@ -249,6 +249,16 @@ SET client_min_messages = warning;
 DROP TYPE weak CASCADE;
 RESET client_min_messages;
 
+-- keys that are arrays: one by one
+CREATE TABLE listed (id int[], p int) PARTITION BY LIST (p);
+CREATE TABLE listed_0 PARTITION OF listed FOR VALUES IN (0);
+CREATE INDEX ON listed (id);
+SELECT bloom_unique_create('listed', 'id');
+INSERT INTO listed SELECT '{1,2}', 0 WHERE bloom_unique_claim('listed', 'id', '{1,2}'::int[]);
+SELECT bloom_unique_claim('listed', 'id', '{1,2}'::int[]), bloom_unique_claim('listed', 'id', '{2,1}'::int[]);
+SELECT bloom_unique_claim_all('listed', 'id', '{{1,2},{2,1}}'::int[]);
+DROP TABLE listed, listed_id_unique;
+
 -- more keys than work_mem has space for are looked up
 SET work_mem = 64;
 BEGIN;

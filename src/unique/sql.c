@@ -620,6 +620,10 @@ ReportKeyType(const BloomUnique *unique, Oid type)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key of type %s is not of the type of the unique key (%s)",
 					format_type_be(type), BloomUniqueColumns(unique)),
+			 OidIsValid(get_element_type(getBaseType(unique->columns[0].type))) &&
+			 unique->ncolumns == 1 ?
+			 errhint("Claim keys that are arrays one by one: bloom_unique_claim(..., %s)",
+					 cure.data) :
 			 errhint("Write it with a cast: %s", cure.data)));
 }
 
