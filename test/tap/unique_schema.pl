@@ -262,12 +262,6 @@ try('partitions are dropped', 'ALTER TABLE t DETACH PARTITION t1; DROP TABLE t1;
 try('DETACH CONCURRENTLY', "ALTER TABLE t DETACH PARTITION t1 CONCURRENTLY;\nINSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (2, 2);", '23505', '1:2 2:2');
 SKIP:
 {
-	skip 'this PostgreSQL cannot split partitions', 2 if answer("SELECT count(*) FROM pg_get_keywords() WHERE word = 'split'") == 0;
-
-	try_guarded('partitions are merged and split', 'ALTER TABLE t MERGE PARTITIONS (t1, t2) INTO t12; ALTER TABLE t SPLIT PARTITION t12 INTO (PARTITION t1 FOR VALUES IN (1), PARTITION t2 FOR VALUES IN (2))');
-}
-SKIP:
-{
 	skip 'this PostgreSQL has no file_fdw', 2
 	  if answer("SELECT count(*) FROM pg_available_extensions WHERE name = 'file_fdw'") == 0;
 
