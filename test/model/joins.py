@@ -509,15 +509,8 @@ WANTED = ['INNER', 'SEMI', 'RIGHT', *list(PASSED.values()), 'before the conditio
 
 def report(test, options):
     wanted = WANTED + ['RIGHT ANTI'] * (test.version >= 160000) + ['RIGHT SEMI'] * (test.version >= 180000)
-    missing = [kind for kind in wanted if test.counts[kind] < options.least]
-    for number, kind in enumerate(wanted, 1):
-        print(f'{"not ok" if kind in missing else "ok"} {number} - {kind}: {test.counts[kind]} queries')
-    print(f'1..{len(wanted)}')
     print(f"# {options.queries} queries, {test.counts['queries that dropped rows']} dropped rows")
-    for kind, count in sorted(test.counts.items()):
-        if kind not in wanted:
-            print(f'# {kind}: {count}')
-    return 1 if missing else 0
+    return queries.report(wanted, test.counts, options)
 
 
 def main():

@@ -60,3 +60,15 @@ def run(options, name, test_class, make_query, report):
             print(f'# database {database}')
         else:
             administer(f'DROP DATABASE {database} WITH (FORCE)')
+
+
+def report(wanted, counts, options):
+    """Which kinds of queries dropped rows, and often enough?  Returns the exit status."""
+    missing = [kind for kind in wanted if counts[kind] < options.least]
+    for number, kind in enumerate(wanted, 1):
+        print(f'{"not ok" if kind in missing else "ok"} {number} - {kind}: {counts[kind]} queries')
+    print(f'1..{len(wanted)}')
+    for kind, count in sorted(counts.items()):
+        if kind not in wanted:
+            print(f'# {kind}: {count}')
+    return 1 if missing else 0

@@ -256,22 +256,11 @@ WANTED = ['rows dropped', 'a page by rows', 'by rows, then by pages', *KINDS.val
           *(f'rows dropped: {run}, {testing}' for run in ('plain', 'prepared', 'cursor', 'function', 'explain', 'dml') for testing in ('force', 'small'))]
 
 
-def report(test, options):
-    missing = [kind for kind in WANTED if test.counts[kind] < options.least]
-    for number, kind in enumerate(WANTED, 1):
-        print(f'{"not ok" if kind in missing else "ok"} {number} - {kind}: {test.counts[kind]} queries')
-    print(f'1..{len(WANTED)}')
-    for kind, count in sorted(test.counts.items()):
-        if kind not in WANTED:
-            print(f'# {kind}: {count}')
-    return 1 if missing else 0
-
-
 def main():
     parser = queries.arguments(__doc__)
     parser.add_argument('--least', type=int, default=1, help='queries of each kind that must have dropped rows by pages')
     options = parser.parse_args()
-    return queries.run(options, 'wheres', Test, lambda test, numbers: Query(numbers, test.version), lambda test: report(test, options))
+    return queries.run(options, 'wheres', Test, lambda test, numbers: Query(numbers, test.version), lambda test: queries.report(WANTED, test.counts, options))
 
 
 if __name__ == '__main__':

@@ -5,9 +5,12 @@
 use strict;
 use warnings;
 
-use File::Spec;
+use FindBin;
+use lib "$FindBin::RealBin/..";
+
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Scan;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('where');
@@ -89,21 +92,6 @@ my %mutants = (
 	where_volatile => 'volatile conditions',
 	where_cached_plan => 'a cached plan',
 	where_current_of => 'WHERE CURRENT OF');
-
-# library_of MUTANT: what make builds of our files with this patch
-sub library_of
-{
-	my ($mutant) = @_;
-	my $dir = "${PostgreSQL::Test::Utils::tmp_check}/$mutant";
-
-	mkdir $dir;
-	mkdir "$dir/src";
-	system_or_bail('cp', '-r', 'src/scan', 'src/batch.h', "$dir/src");
-	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
-	system_or_bail('find', $dir, '-name', '*.[os]*', '-delete');
-	system_or_bail('make', '-s', '-j', '2', '-C', "$dir/src/scan", 'COPT=-O1 -Wno-unused', 'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'));
-	return "$dir/src/scan/bloomtype_scan.so";
-}
 
 foreach my $mutant (sort keys %mutants)
 {
