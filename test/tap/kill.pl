@@ -81,8 +81,10 @@ for my $cycle (1 .. $kills)
 			'<', \undef, '>', \$run->{out}, '2>', \$run->{err});
 		push @running, $run;
 	}
+	# all of them: one that connects later would outlive the list of processes
 	my $enough = $committed + 10 + int(rand(100));
-	$node->poll_query_until('postgres', "SELECT count(*) > $enough FROM told")
+	my $all = $cycle * $sessions;
+	$node->poll_query_until('postgres', "SELECT count(*) > $enough AND count(DISTINCT id) = $all FROM told")
 	  or die 'the sessions do not add';
 	kill_server();
 	$_->{handle}->finish foreach @running;
