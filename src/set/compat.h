@@ -34,6 +34,11 @@
 	parseTypeString(name, type, typmod, (escontext) != NULL)
 #endif
 
+/* One function asks for the lock itself, or a stronger one, since PostgreSQL 17 */
+#if PG_VERSION_NUM < 170000
+#define LockHeldByMe(tag, mode, orstronger) LockHeldByMe(tag, mode)
+#endif
+
 /* Which indexes an update needs became an enum with PostgreSQL 16 */
 #if PG_VERSION_NUM < 160000
 #define TU_UpdateIndexes	bool

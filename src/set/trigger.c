@@ -20,7 +20,11 @@
  * own table in partitions or not; there the note lasts as long as the transaction.
  *
  * Rows come from all partitions, so the trigger must be that of the table whose
- * partitions they are.
+ * partitions they are, and fire in each.  That it does not is looked for when a row is
+ * to be dropped, in the partitions to which the transaction writes.  So it may be
+ * disabled for one that is loaded meanwhile.
+ *
+ * A row without a key comes back like any other.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -61,6 +65,7 @@ typedef struct TriggerSite
 	int			ncolumns;
 	TupleDesc	row;			/* of several columns */
 	int			time;			/* column number; 0: the clock */
+	bool		has_dropped;	/* a row */
 	bool		has_warned;
 } TriggerSite;
 
@@ -71,8 +76,8 @@ typedef struct DeletedRow
 	MemoryContext statement;
 	Oid			set;
 	int64		ngone;			/* that have not come back */
-	uint64		hash;			/* of the key of the last, or 0: null, or come
-								 * back */
+	bool		last_is_gone;	/* is the last of them one? */
+	uint64		hash;			/* of its key; 0: null */
 	MemoryContextCallback callback;
 } DeletedRow;
 
@@ -254,6 +259,56 @@ CheckMoves(const TriggerData *trigger, Oid root)
 					 arguments.data)));
 }
 
+/* Does the trigger of this name fire in a partition that is locked? */
+static bool
+FiresIn(Oid partition, const char *name)
+{
+	Relation	rel = table_open(partition, NoLock);
+	char		by_role = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA ?
+	TRIGGER_FIRES_ON_REPLICA : TRIGGER_FIRES_ON_ORIGIN;
+	bool		fires = false;
+
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
+
+		if (strcmp(trigger->tgname, name) == 0)
+			fires = trigger->tgenabled == TRIGGER_FIRES_ALWAYS ||
+				trigger->tgenabled == by_role;
+	}
+	table_close(rel, NoLock);
+	return fires;
+}
+
+/*
+ * An error, if a row that is to be dropped may have come from a partition in which
+ * the trigger has not noted that it was deleted.
+ */
+static void
+CheckSources(const TriggerSite *site, const TriggerData *trigger)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(site->root, NoLock, NULL))
+	{
+		Oid			partition = lfirst_oid(cell);
+		LOCKTAG		tag;
+
+		SET_LOCKTAG_RELATION(tag, MyDatabaseId, partition);
+		if (get_rel_relkind(partition) == RELKIND_RELATION &&
+			LockHeldByMe(&tag, RowExclusiveLock, false) &&
+			!FiresIn(partition, trigger->tg_trigger->tgname))
+			ereport(ERROR,
+					(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+					 errmsg("trigger \"%s\" is disabled for partition \"%s\"",
+							trigger->tg_trigger->tgname,
+							get_rel_name(partition)),
+					 errdetail("The transaction writes there: a row that moves from that partition to \"%s\" would be lost, since its key is in the set.",
+							   RelationGetRelationName(trigger->tg_relation)),
+					 errhint("Enable it for the partition, or disable it for the partitioned table.")));
+	}
+}
+
 /* Prepare to hash keys of so many columns. */
 static void
 MakeHasher(TriggerSite *site, TupleDesc desc, int ncolumns)
@@ -426,12 +481,24 @@ NoteDeleted(FunctionCallInfo fcinfo, TriggerSite *site, TupleTableSlot *slot)
 		deleted_rows = row;
 	}
 	row->ngone++;
+	row->last_is_gone = true;
 	row->hash = 0;
 	if (!GetKey(site, slot, &key))
 		return;
 	StoredSetOpen(&table, site->set, true, false);
 	row->hash = HashKey(site, &table.set, key);
 	StoredSetClose(&table);
+}
+
+/* Is this the row that was deleted last, by the hash of its key, or 0? */
+static bool
+ComesBack(DeletedRow *row, uint64 hash)
+{
+	if (row == NULL || !row->last_is_gone || row->hash != hash)
+		return false;
+	row->last_is_gone = false;
+	row->ngone--;
+	return true;
 }
 
 /* ----------------------------------------------------------------
@@ -476,15 +543,14 @@ IsToBeInserted(FunctionCallInfo fcinfo, TriggerSite *site,
 	Datum		key;
 
 	if (!GetKey(site, trigger->tg_trigslot, &key))
+	{
+		(void) ComesBack(deleted, 0);
 		return true;
+	}
 	StoredSetOpenToWrite(&call, site->set, at, true);
 	hash = HashKey(site, &call.table.set, key);
-	if (may_have_moved && hash == deleted->hash)
-	{
-		deleted->ngone--;
-		deleted->hash = 0;
+	if (ComesBack(deleted, hash))
 		answer = STORED_SET_FRESH;
-	}
 	else
 		StoredSetAdd(&call, &hash, 1, &answer);
 	StoredSetClose(&call.table);
@@ -497,6 +563,9 @@ IsToBeInserted(FunctionCallInfo fcinfo, TriggerSite *site,
 						get_rel_name(site->set),
 						RelationGetRelationName(trigger->tg_relation)),
 				 errdetail("The statement has deleted rows that it has not inserted again: if this is one of them, with another key or in another order, it would be lost.")));
+	if (!site->has_dropped && trigger->tg_relation->rd_rel->relispartition)
+		CheckSources(site, trigger);
+	site->has_dropped = true;
 	WarnOfCopy(site, trigger);
 	return false;
 }
