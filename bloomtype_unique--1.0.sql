@@ -46,13 +46,13 @@ CREATE FUNCTION bloom_unique() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
 COMMENT ON FUNCTION bloom_unique() IS 'trigger that keeps the keys of a partitioned table unique: bloom_unique_create makes its triggers';
 
-CREATE FUNCTION _bloom_unique_alter_table() RETURNS event_trigger
+CREATE FUNCTION _bloom_unique_ddl() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION _bloom_unique_alter_table() IS 'event trigger after ALTER TABLE: checks rows that come to a table with unique keys by ATTACH PARTITION, ENABLE TRIGGER or SET EXPRESSION; warns of DISABLE TRIGGER; gives the set of keys the new owner of the table; refuses foreign partitions';
+COMMENT ON FUNCTION _bloom_unique_ddl() IS 'event trigger after ALTER TABLE and CREATE TABLE: checks rows that come to a table with unique keys by ATTACH PARTITION, ENABLE TRIGGER or SET EXPRESSION; warns of DISABLE TRIGGER, and of new partitions below it; gives the set of keys the new owner of the table; refuses foreign partitions';
 
-CREATE EVENT TRIGGER bloom_unique_alter_table ON ddl_command_end
-	WHEN TAG IN ('ALTER TABLE', 'CREATE FOREIGN TABLE')
-	EXECUTE FUNCTION _bloom_unique_alter_table();
+CREATE EVENT TRIGGER bloom_unique_ddl ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE', 'CREATE FOREIGN TABLE')
+	EXECUTE FUNCTION _bloom_unique_ddl();
 -- also where session_replication_role is replica: the keys of a partition that is attached there count later
-ALTER EVENT TRIGGER bloom_unique_alter_table ENABLE ALWAYS;
-COMMENT ON EVENT TRIGGER bloom_unique_alter_table IS 'checks rows that come to tables with unique keys by ALTER TABLE: see bloom_unique_create';
+ALTER EVENT TRIGGER bloom_unique_ddl ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER bloom_unique_ddl IS 'checks rows that come to tables with unique keys by ALTER TABLE: see bloom_unique_create';

@@ -139,6 +139,8 @@ SELECT bloom_unique_drop('log', 'id');
 -- many keys at once, in one pass over an index and by searches
 CREATE INDEX ON log (note, id);
 SELECT bloom_unique_create('log', 'id, note');
+-- fail: the same columns
+SELECT bloom_unique_create('log', 'note, id');
 INSERT INTO log SELECT i, 1, 'n' || i FROM generate_series(1, 5000) AS i;
 INSERT INTO log SELECT i, 0, 'n' || i FROM generate_series(10000, 5000, -1) AS i;
 INSERT INTO log SELECT i, 0, 'n' || i FROM generate_series(10000, 5001, -1) AS i;
@@ -186,6 +188,34 @@ SELECT relowner::regrole FROM pg_class WHERE relname = 'log_id_unique';
 INSERT INTO log VALUES (20001, 1);
 INSERT INTO log VALUES (20001, 0);
 
+-- a set that somebody has changed
+ALTER TABLE log_id_unique ADD COLUMN note text;
+ALTER TABLE log_id_unique DROP COLUMN note;
+INSERT INTO log VALUES (20002, 1);
+SELECT bloom_unique_claim('log', 'id', 20002::bigint);
+SELECT bloom_unique_rebuild('log', 'id');
+SELECT bloom_unique_drop('log', 'id');
+SELECT bloom_unique_create('log', 'id');
+CREATE INDEX ON log_id_unique (lane);
+INSERT INTO log VALUES (20002, 1);
+SELECT bloom_unique_drop('log', 'id');
+SELECT bloom_unique_create('log', 'id');
+-- the trigger that names it is dropped: it goes with the others
+DROP TRIGGER log_id_unique_keys ON log;
+INSERT INTO log VALUES (20002, 1);
+SELECT bloom_unique_drop('log', 'id');
+SELECT to_regclass('log_id_unique');
+SELECT bloom_unique_create('log', 'id');
+-- but for what belongs to others
+DROP TRIGGER log_id_unique_keys ON log;
+ALTER TABLE log_id_unique OWNER TO CURRENT_USER;
+GRANT CREATE ON SCHEMA public TO regress_bloom_writer;
+SET ROLE regress_bloom_writer;
+SELECT bloom_unique_drop('log', 'id');
+RESET ROLE;
+REVOKE CREATE ON SCHEMA public FROM regress_bloom_writer;
+DROP TABLE log_id_unique;
+SELECT bloom_unique_create('log', 'id');
 -- the set, and then a column, are dropped with CASCADE: what is left goes
 DROP TABLE log_id_unique CASCADE;
 INSERT INTO log VALUES (20002, 1);
@@ -205,6 +235,5 @@ SELECT bloom_unique_drop('log', 'id');
 SELECT bloom_unique_drop('log', 'id');
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'log'::regclass;
 DROP TABLE log;
-DROP TABLE log_id_unique;
 DROP TABLE child, parent;
 DROP ROLE regress_bloom_writer;

@@ -390,7 +390,7 @@ StoredSetIdentify(Relation rel, StoredSet *set)
  *		How a table that is no set can become one again, or NULL.
  *
  * Columns that were added stay in its definition even after they are dropped.  A
- * copy has the others alone.
+ * copy has the others alone; but that of a unique key belongs to nobody.
  */
 const char *
 StoredSetCure(Relation rel)
@@ -398,6 +398,12 @@ StoredSetCure(Relation rel)
 	const char *name;
 	StoredSet	set;
 
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	{
+		if (NeverFires(&rel->trigdesc->triggers[i]))
+			return psprintf("It has the unique keys of table \"%s\": call bloom_unique_drop, and bloom_unique_create again.",
+							get_rel_name(rel->trigdesc->triggers[i].tgconstrrelid));
+	}
 	if (RelationGetDescr(rel)->natts <= STORED_SET_COLUMNS ||
 		ReadParams(RelationGetDescr(rel), &set) != NULL)
 		return NULL;

@@ -16,6 +16,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -136,31 +137,27 @@ BloomUniqueReport(const BloomUnique *unique, const Datum *key, bool is_there)
  * Open the set with the privileges of the table's owner, as for a foreign key.
  *
  * If it has changed while we waited for its lock, it is looked at anew: TRUNCATE
- * may have taken its keys.  The result is what is known then.
+ * may have taken its keys, or DROP the set.  The result is what is known then.
  */
 static BloomUnique *
 OpenSet(StoredSetCall *call, BloomUnique *unique)
 {
-	bool		is_same;
+	Oid			user;
+	int			context;
 
-	do
+	LockRelationOid(unique->set, RowExclusiveLock);
+	while (!unique->is_valid)
 	{
-		Oid			user;
-		int			context;
-
-		GetUserIdAndSecContext(&user, &context);
-		SetUserIdAndSecContext(unique->owner,
-							   context | SECURITY_LOCAL_USERID_CHANGE);
-		StoredSetOpenToWrite(call, unique->set,
-							 GetCurrentTransactionStartTimestamp(), true);
-		SetUserIdAndSecContext(user, context);
-		is_same = unique->is_valid;
-		if (!is_same)
-		{
-			StoredSetClose(&call->table);
-			unique = BloomUniqueRecall(&unique->tag);
-		}
-	} while (!is_same);
+		UnlockRelationOid(unique->set, RowExclusiveLock);
+		unique = BloomUniqueRecall(&unique->tag);
+		LockRelationOid(unique->set, RowExclusiveLock);
+	}
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(unique->owner,
+						   context | SECURITY_LOCAL_USERID_CHANGE);
+	StoredSetOpenToWrite(call, unique->set,
+						 GetCurrentTransactionStartTimestamp(), true);
+	SetUserIdAndSecContext(user, context);
 	return unique;
 }
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * unique/ddl.c
- *		Rows that come to a table with unique keys by ALTER TABLE.
+ *		Rows and partitions that come to a table with unique keys by ALTER TABLE
+ *		and CREATE TABLE.
  *
  * What a command did is told by the server, by OIDs, and by what it wrote to the
  * catalog: while it waited for a lock, the names in its text may have become those of
@@ -219,9 +220,12 @@ CheckExpression(Oid relid)
 		CheckAll(lfirst(cell));
 }
 
-/* An error, if a foreign table has become a partition: others write to it. */
+/*
+ * A partition was made: an error, if it is a foreign table, to which others write.
+ * Where the trigger of its parent is disabled, so is its own.
+ */
 static void
-RefuseForeign(Oid relid)
+CheckMade(Oid relid)
 {
 	Relation	rel = relation_open(relid, AccessShareLock);
 
@@ -231,6 +235,7 @@ RefuseForeign(Oid relid)
 				 errmsg("partition \"%s\" is a foreign table", RelationGetRelationName(rel)),
 				 errdetail("Keys of a table that has unique keys cannot be looked up there, and others can write to it.")));
 	relation_close(rel, NoLock);
+	WarnDisabled(relid, NULL);
 }
 
 /* Do what a part of ALTER TABLE means for unique keys. */
@@ -294,23 +299,29 @@ CollectedCommands(void)
 }
 
 /*
- * _bloom_unique_alter_table
- *		Check rows that come to a table with unique keys by ALTER TABLE.
+ * _bloom_unique_ddl
+ *		Check rows and partitions that come to a table with unique keys.
  *		(event trigger)
  */
-PG_FUNCTION_INFO_V1(_bloom_unique_alter_table);
+PG_FUNCTION_INFO_V1(_bloom_unique_ddl);
 Datum
-_bloom_unique_alter_table(PG_FUNCTION_ARGS)
+_bloom_unique_ddl(PG_FUNCTION_ARGS)
 {
+	const Node *parsetree;
 	ListCell   *cell;
 	ListCell   *part;
 
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("_bloom_unique_alter_table must be called by an event trigger")));
+				 errmsg("_bloom_unique_ddl must be called by an event trigger")));
 	/* pg_upgrade brings rows and sets as files, whose numbers must stay */
 	if (IsBinaryUpgrade)
+		PG_RETURN_NULL();
+	/* tables that are no partitions are made often */
+	parsetree = ((EventTriggerData *) fcinfo->context)->parsetree;
+	if (IsA(parsetree, CreateStmt) &&
+		((const CreateStmt *) parsetree)->partbound == NULL)
 		PG_RETURN_NULL();
 	BloomUniqueFunction = bloom_unique;
 	foreach(cell, CollectedCommands())
@@ -319,8 +330,8 @@ _bloom_unique_alter_table(PG_FUNCTION_ARGS)
 
 		if (command->type == SCT_Simple &&
 			command->d.simple.address.classId == RelationRelationId &&
-			get_rel_relkind(command->d.simple.address.objectId) == RELKIND_FOREIGN_TABLE)
-			RefuseForeign(command->d.simple.address.objectId);
+			get_rel_relispartition(command->d.simple.address.objectId))
+			CheckMade(command->d.simple.address.objectId);
 		if (command->type != SCT_AlterTable ||
 			command->d.alterTable.classId != RelationRelationId)
 			continue;

@@ -32,6 +32,7 @@
 #include "catalog/pg_trigger.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -184,18 +185,19 @@ BeginTriggers(Relation catalog, Oid table)
 							  &key);
 }
 
-/* Is a trigger in the catalog one of these columns, in this order? */
+/* Is a trigger in the catalog one of these columns, in this order or in any? */
 static bool
-HasColumns(Form_pg_trigger form, const AttrNumber *columns, int ncolumns)
+HasColumns(Form_pg_trigger form, const AttrNumber *columns, int ncolumns,
+		   bool any_order)
 {
-	if (form->tgattr.dim1 != ncolumns)
-		return false;
-	for (int i = 0; i < ncolumns; i++)
+	int			nequal = 0;
+
+	for (int i = 0; i < form->tgattr.dim1; i++)
 	{
-		if (form->tgattr.values[i] != columns[i])
-			return false;
+		for (int j = 0; j < ncolumns; j++)
+			nequal += form->tgattr.values[i] == columns[j] && (any_order || i == j);
 	}
-	return true;
+	return nequal == ncolumns && nequal == form->tgattr.dim1;
 }
 
 /* The next of our triggers in a scan, with its seed, or NULL */
@@ -217,12 +219,12 @@ NextTrigger(Relation catalog, SysScanDesc scan, HeapTuple *tuple, int64 *seed)
 
 /*
  * BloomUniqueFindSeed
- *		The seed of the key that these columns of a table are.  False: they are
- *		none.
+ *		The seed of the key that these columns of a table are, in this order or in
+ *		any.  False: they are none.
  */
 bool
 BloomUniqueFindSeed(Oid root, const AttrNumber *columns, int ncolumns,
-					int64 *seed)
+					bool any_order, int64 *seed)
 {
 	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
 	SysScanDesc scan = BeginTriggers(catalog, root);
@@ -230,7 +232,7 @@ BloomUniqueFindSeed(Oid root, const AttrNumber *columns, int ncolumns,
 	Form_pg_trigger form;
 
 	while ((form = NextTrigger(catalog, scan, &tuple, seed)) != NULL &&
-		   !HasColumns(form, columns, ncolumns));
+		   !HasColumns(form, columns, ncolumns, any_order));
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return form != NULL;
@@ -257,6 +259,7 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag, BloomUniqueTriggers *triggers
 		if (seed != tag->seed)
 			continue;
 		kind = KindOf(form->tgtype, form->tgattr.dim1 > 0);
+		triggers->is_there = true;
 		triggers->is_ambiguous |= OidIsValid(triggers->oids[kind]);
 		triggers->oids[kind] = form->oid;
 		triggers->names[kind] = form->tgname;
@@ -269,6 +272,35 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag, BloomUniqueTriggers *triggers
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+}
+
+/*
+ * BloomUniqueFindNamer
+ *		The set of a key whose own trigger no longer names it, or invalid: that
+ *		which names the table, and has the seed.
+ */
+Oid
+BloomUniqueFindNamer(const BloomUniqueTag *tag)
+{
+	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	Oid			result = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Form_pg_trigger form;
+	int64		seed;
+
+	ScanKeyInit(&key, Anum_pg_trigger_tgconstrrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(tag->root));
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
+	while ((form = NextTrigger(catalog, scan, &tuple, &seed)) != NULL)
+	{
+		if (seed == tag->seed)
+			result = form->tgrelid;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
 }
 
 /*
@@ -589,12 +621,32 @@ ReportChanged(Oid root, const char *detail, const char *cure)
 }
 
 /*
+ * BloomUniqueReportNoTable
+ *		An error: there is no such table, or no longer.
+ */
+void
+BloomUniqueReportNoTable(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", relid)));
+}
+
+/*
  * BloomUniqueCheckTriggers
  *		An error, unless the triggers without which nothing is checked are there.
  */
 void
 BloomUniqueCheckTriggers(Oid root, const BloomUniqueTriggers *triggers)
 {
+	if (get_rel_name(root) == NULL)
+		BloomUniqueReportNoTable(root);
+	if (!triggers->is_there)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the unique key of table \"%s\" was dropped meanwhile",
+						get_rel_name(root)),
+				 errhint("If it was made anew, repeat the call.")));
 	if (!OidIsValid(triggers->oids[BLOOM_UNIQUE_KEYS]) ||
 		!OidIsValid(triggers->set))
 		ReportChanged(root, "The trigger that names the key and the set is not there.",
@@ -662,6 +714,11 @@ BuildUnique(BloomUnique *unique)
 	BloomUniqueCheckTable(unique->tag.root);
 	unique->set = triggers.set;
 	answer = BloomUniqueAskSet(unique->set, unique->tag.root);
+	if (answer == BLOOM_UNIQUE_NAMED)
+		LockRelationOid(unique->set, AccessShareLock);
+	/* all of this may have changed while we waited: then look again */
+	if (!unique->is_valid)
+		return;
 	if (answer == BLOOM_UNIQUE_LOST)
 		ReportChanged(unique->tag.root,
 					  "The set has no trigger that names this table.",

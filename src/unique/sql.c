@@ -72,15 +72,6 @@ BloomUniqueNameOf(Oid relid)
 									  get_rel_name(relid));
 }
 
-/* An error: there is no such table, or no longer. */
-static void
-ReportNoTable(Oid relid)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("relation with OID %u does not exist", relid)));
-}
-
 /* The table, which nobody writes to in this session, and whose owner asks. */
 static Oid
 GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
@@ -92,12 +83,12 @@ GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
 	BloomCheckNotNull(PG_ARGISNULL(0), "relation");
 	relid = PG_GETARG_OID(0);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ReportNoTable(relid);
+		BloomUniqueReportNoTable(relid);
 	if (!BloomIsOwnerOfTable(relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(relid));
 	rel = try_relation_open(relid, lockmode);
 	if (rel == NULL)
-		ReportNoTable(relid);
+		BloomUniqueReportNoTable(relid);
 	CheckTableNotInUse(rel, get_func_name(fcinfo->flinfo->fn_oid));
 	relation_close(rel, NoLock);
 	return relid;
@@ -194,7 +185,7 @@ FindKey(FunctionCallInfo fcinfo, Oid relid)
 	BloomUniqueTag tag = {.root = relid};
 	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
 
-	if (!BloomUniqueFindSeed(relid, columns, ncolumns, &tag.seed))
+	if (!BloomUniqueFindSeed(relid, columns, ncolumns, false, &tag.seed))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("table \"%s\" has no unique key of these columns that bloom_unique_create made",
@@ -226,58 +217,67 @@ GetUniqueArgs(FunctionCallInfo fcinfo, LOCKMODE lockmode,
  * ----------------------------------------------------------------
  */
 
+/* Drop the set of a key, if it belongs to the table and to who asks. */
 static void
-DropTriggers(const BloomUniqueTag *tag, const BloomUniqueTriggers *triggers)
+DropSet(Oid set, Oid root)
 {
+	bool		is_named = BloomUniqueAskSet(set, root) == BLOOM_UNIQUE_NAMED;
+	const char *name;
+
+	/* its name is that which it has when nobody can change it */
+	if (is_named)
+		LockRelationOid(set, AccessExclusiveLock);
+	name = get_rel_name(set);
+	if (name == NULL)
+		return;
+	if (is_named && BloomIsOwnerOfTable(set, GetUserId()))
+		BloomUniqueRun(psprintf("DROP TABLE %s", BloomUniqueNameOf(set)));
+	else
+		ereport(NOTICE,
+				(errmsg("table \"%s\" stays", name),
+				 is_named ? errdetail("It belongs to another role.") :
+				 errdetail("It does not name table \"%s\" as that whose keys it has.",
+						   get_rel_name(root))));
+}
+
+/* Drop the triggers and the set of a key, or what is left of these. */
+static void
+DropKey(const BloomUniqueTag *tag)
+{
+	BloomUniqueTriggers triggers;
+	Oid			set;
+
+	BloomUniqueFindTriggers(tag, &triggers);
+	set = OidIsValid(triggers.set) ? triggers.set : BloomUniqueFindNamer(tag);
 	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
 	{
-		if (OidIsValid(triggers->oids[i]))
+		if (OidIsValid(triggers.oids[i]))
 			BloomUniqueRun(psprintf("DROP TRIGGER %s ON %s",
-									quote_identifier(NameStr(triggers->names[i])),
+									quote_identifier(NameStr(triggers.names[i])),
 									BloomUniqueNameOf(tag->root)));
 	}
 	BloomUniqueForgetStatements(tag);
 	BloomUniqueForgetEntries();
+	DropSet(set, tag->root);
 }
 
 /*
- * Drop the triggers that are left of keys whose set or column was dropped with
- * CASCADE.  All that they do is to refuse rows.  False: there were none.
+ * Drop what is left of keys whose set or column was dropped with CASCADE, or the
+ * trigger that names these.  All that it does is to refuse rows.  False: there was
+ * nothing.
  */
 static bool
 DropLeftovers(Oid relid)
 {
 	BloomUniqueTag tag = {.root = relid};
-	BloomUniqueTriggers triggers;
 	bool		found = false;
 
 	while (BloomUniqueFindLeftover(relid, &tag.seed))
 	{
-		BloomUniqueFindTriggers(&tag, &triggers);
-		DropTriggers(&tag, &triggers);
+		DropKey(&tag);
 		found = true;
 	}
 	return found;
-}
-
-/* Drop the set, if it belongs to the table and to who asks. */
-static void
-DropSet(const BloomUnique *unique, BloomUniqueAnswer answer)
-{
-	const char *name = get_rel_name(unique->set);
-
-	if (!OidIsValid(unique->set) || name == NULL)
-		return;
-	if (answer == BLOOM_UNIQUE_NAMED &&
-		BloomIsOwnerOfTable(unique->set, GetUserId()))
-		BloomUniqueRun(psprintf("DROP TABLE %s", BloomUniqueNameOf(unique->set)));
-	else
-		ereport(NOTICE,
-				(errmsg("table \"%s\" stays", name),
-				 answer == BLOOM_UNIQUE_NAMED ?
-				 errdetail("It belongs to another role.") :
-				 errdetail("It does not name table \"%s\" as that whose keys it has.",
-						   get_rel_name(unique->tag.root))));
 }
 
 /*
@@ -292,18 +292,14 @@ bloom_unique_drop(PG_FUNCTION_ARGS)
 	bool		did_drop = DropLeftovers(relid);
 	AttrNumber	columns[INDEX_MAX_KEYS];
 	int			ncolumns = GetColumnsArg(fcinfo, relid, did_drop, columns);
-	BloomUniqueAnswer answer;
-	BloomUniqueTriggers triggers;
-	BloomUnique *unique;
-	int64		seed;
+	BloomUniqueTag tag = {.root = relid};
 
 	if (did_drop &&
-		(ncolumns == 0 || !BloomUniqueFindSeed(relid, columns, ncolumns, &seed)))
+		(ncolumns == 0 ||
+		 !BloomUniqueFindSeed(relid, columns, ncolumns, false, &tag.seed)))
 		PG_RETURN_VOID();
-	unique = GetUniqueArgs(fcinfo, ShareRowExclusiveLock, &triggers);
-	answer = BloomUniqueAskSet(unique->set, relid);
-	DropTriggers(&unique->tag, &triggers);
-	DropSet(unique, answer);
+	tag = FindKey(fcinfo, relid);
+	DropKey(&tag);
 	PG_RETURN_VOID();
 }
 
@@ -344,16 +340,18 @@ ChooseName(FunctionCallInfo fcinfo, const BloomUnique *unique, Oid schema)
 
 /* Let a set name the table whose keys it has. */
 static void
-NameTable(FunctionCallInfo fcinfo, Oid set, Oid root)
+NameTable(FunctionCallInfo fcinfo, const BloomUnique *unique)
 {
 	Oid			ours = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Oid			set = unique->set;
 	const char *name = makeObjectName(get_rel_name(set), NULL, "belongs");
 
 	BloomUniqueRun(psprintf("CREATE CONSTRAINT TRIGGER %s AFTER UPDATE OF start ON %s FROM %s"
-							" FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s.bloom_unique()",
+							" FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s.bloom_unique('" INT64_FORMAT "')",
 							quote_identifier(name), BloomUniqueNameOf(set),
-							BloomUniqueNameOf(root),
-							quote_identifier(get_namespace_name(ours))));
+							BloomUniqueNameOf(unique->tag.root),
+							quote_identifier(get_namespace_name(ours)),
+							unique->tag.seed));
 	BloomUniqueRun(psprintf("COMMENT ON TRIGGER %s ON %s IS 'never fires: names the table whose unique keys the set has'",
 							quote_identifier(name), BloomUniqueNameOf(set)));
 }
@@ -373,7 +371,8 @@ MakeSet(FunctionCallInfo fcinfo, BloomUnique *unique)
 							   false,
 							   psprintf("Bloom set of the unique keys of table %s: see bloom_unique_create",
 										get_rel_name(unique->tag.root)));
-	NameTable(fcinfo, relid, unique->tag.root);
+	unique->set = relid;
+	NameTable(fcinfo, unique);
 	if (unique->owner != GetUserId())
 		BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s", BloomUniqueNameOf(relid),
 								quote_identifier(GetUserNameFromId(unique->owner, false))));
@@ -474,7 +473,7 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 	BloomCheckNotNull(PG_ARGISNULL(3), "validate");
 	validates = PG_GETARG_BOOL(3);
 	BloomUniqueCheckTable(relid);
-	if (BloomUniqueFindSeed(relid, columns, ncolumns, &seed))
+	if (BloomUniqueFindSeed(relid, columns, ncolumns, true, &seed))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("table \"%s\" has a unique key of these columns already",
@@ -533,7 +532,7 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
 
 	BloomUniqueCheckTriggers(unique->tag.root, &triggers);
 	if (MayBeNamed(unique))
-		NameTable(fcinfo, unique->set, unique->tag.root);
+		NameTable(fcinfo, unique);
 	/* an error, unless each names the other */
 	unique = BloomUniqueRecall(&unique->tag);
 	BloomUniqueCheckLeaves(unique);
@@ -661,7 +660,7 @@ static void
 CheckMayInsert(Oid relid)
 {
 	if (get_rel_name(relid) == NULL)
-		ReportNoTable(relid);
+		BloomUniqueReportNoTable(relid);
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_INSERT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_INSERT,
 								  ACLMASK_ANY) != ACLCHECK_OK)
@@ -687,7 +686,7 @@ GetClaimedKey(FunctionCallInfo fcinfo, ClaimSite **known)
 	CheckMayInsert(relid);
 	LockRelationOid(relid, RowExclusiveLock);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ReportNoTable(relid);
+		BloomUniqueReportNoTable(relid);
 	if (site == NULL)
 		site = fcinfo->flinfo->fn_extra =
 			MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(ClaimSite));

@@ -102,6 +102,7 @@ typedef struct BloomUniqueTriggers
 {
 	Oid			oids[BLOOM_UNIQUE_TRIGGERS];	/* or invalid */
 	NameData	names[BLOOM_UNIQUE_TRIGGERS];
+	bool		is_there;		/* there is any */
 	bool		is_ambiguous;	/* there are two of a kind */
 	Oid			set;			/* or invalid */
 	int			ncolumns;
@@ -132,10 +133,12 @@ extern PGFunction BloomUniqueFunction;
 /* unique/key.c */
 extern bool BloomUniqueIsOurs(Oid function);
 extern bool BloomUniqueFindSeed(Oid root, const AttrNumber *columns,
-								int ncolumns, int64 *seed);
+								int ncolumns, bool any_order, int64 *seed);
+extern Oid	BloomUniqueFindNamer(const BloomUniqueTag *tag);
 extern bool BloomUniqueFindLeftover(Oid root, int64 *seed);
 extern void BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 									BloomUniqueTriggers *triggers);
+extern void BloomUniqueReportNoTable(Oid relid);
 extern void BloomUniqueCheckTriggers(Oid root,
 									 const BloomUniqueTriggers *triggers);
 extern BloomUniqueAnswer BloomUniqueAskSet(Oid set, Oid root);

@@ -80,7 +80,10 @@ TakeStep(Validation *validation, Step step, void *arg)
 	CHECK_FOR_INTERRUPTS();
 	/* after a commit there is none */
 	PushActiveSnapshot(GetTransactionSnapshot());
+	/* who drops the key has dropped all of it, or nothing */
+	LockRelationOid(validation->tag.root, AccessShareLock);
 	unique = BloomUniqueRecall(&validation->tag);
+	UnlockRelationOid(validation->tag.root, AccessShareLock);
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);

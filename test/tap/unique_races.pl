@@ -317,5 +317,55 @@ check('a block that is rolled back takes no claims of others with it', 'unique_s
 		return said($err);
 	});
 
+#
+# What a call needs goes while it waits for it
+#
+
+# What a session says at full length to SQL, beside a transaction that has run other SQL; it has
+# run this before that.
+sub says_beside
+{
+	my ($other, $before, $sql) = @_;
+	my $session;
+
+	make('postgres');
+	($session) = start_sessions_in('postgres', "\\set VERBOSITY verbose\n$before;\nSET application_name = 'warm';\n"
+		  . "DO \$\$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_prepared_xacts) LOOP PERFORM pg_sleep(0.01); END LOOP; END \$\$;\nSET application_name = 'beside';\n$sql");
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'warm'}) or die 'it does not begin';
+	$node->safe_psql('postgres', "BEGIN; $other; PREPARE TRANSACTION 'other'");
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock'}) or die 'it does not wait';
+	$node->safe_psql('postgres', "COMMIT PREPARED 'other'");
+	return end_sessions($session);
+}
+
+foreach my $call ("SELECT bloom_unique_claim('t', 'id', 5::bigint)", "SELECT bloom_unique_claim_all('t', 'id', '{5}'::bigint[])",
+	"SELECT bloom_unique_rebuild('t', 'id')", "SELECT bloom_unique_drop('t', 'id')", "CALL bloom_unique_validate('t', 'id')")
+{
+	like(says_beside('DROP TABLE t CASCADE', 'SELECT', $call), qr/^\S* ERROR:  42P01: relation with OID \d+ does not exist$/m, "the table is dropped: $call");
+}
+foreach my $sql ('INSERT INTO t1 VALUES (7, 1)', 'COPY t1 (id, p) FROM stdin;' . "\n7\t1\n\\.\n")
+{
+	like(says_beside('DROP TABLE t_id_unique CASCADE', $warm, $sql), qr/ERROR:  55000: cannot check unique keys of table "t".*HINT:  Call bloom_unique_drop, and bloom_unique_create again/s,
+		'the set is dropped: ' . substr $sql, 0, 6);
+}
+is(says_beside('ALTER TABLE t_id_unique RENAME TO other_name', 'SELECT', "SELECT bloom_unique_drop('t', 'id')"), '', 'the set is renamed, and the key dropped');
+is($node->safe_psql('postgres', "SELECT to_regclass('other_name') IS NULL AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 't'::regclass)"), 't', '... with the set');
+is(says_beside("SELECT bloom_unique_drop('t', 'id'), bloom_unique_create('t', 'id', validate => false)", $warm, "CALL bloom_unique_validate('t', 'id')"), '',
+	'the key is made anew: bloom_unique_validate that begins');
+foreach my $what ([ "SELECT bloom_unique_drop('t', 'id'); SELECT bloom_unique_create('t', 'id', validate => false)", 'the unique key of table "t" was dropped meanwhile' ],
+	[ "SELECT bloom_unique_drop('t', 'id')", 'the unique key of table "t" was dropped meanwhile' ], [ 'DROP TABLE t CASCADE', 'relation with OID \d+ does not exist' ])
+{
+	my ($sql, $expected) = @$what;
+	my $second;
+
+	make('postgres');
+	like(paused('postgres', 'unique-validate', "CALL bloom_unique_validate('t', 'id')",
+			sub {
+				($second) = start_sessions_in('postgres', "SET application_name = 'beside'; BEGIN; $sql; COMMIT");
+				$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock'}) or die 'it does not wait';
+			}), qr/ERROR:  $expected/, "$sql, while bloom_unique_validate adds keys");
+	is(end_sessions($second), '', '... which is done');
+}
+
 $node->stop;
 done_testing();
