@@ -27,6 +27,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
+#include "storage/buffile.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -47,6 +48,8 @@
 #define CHECKED_TUPLES	16
 /* bits of a bitmap that is small, however few of them are set */
 #define SMALL_BITMAP	(256 * 1024 * 8)
+/* bytes of a row in a file of a batch beside its columns */
+#define ROW_OVERHEAD	(sizeof(uint32) + SizeofMinimalTupleHeader)
 
 /* bytes of all filters of this process */
 static Size memory_used = 0;
@@ -418,6 +421,18 @@ AddValue(Reading *reading, HashJoinTuple tuple)
 		UINT64CONST(1) << ((uint64) value % SCAN_WORD_BITS);
 }
 
+static inline void
+ReadTuple(Reading *reading, HashJoinTuple tuple)
+{
+	if (unlikely(reading->ncompared < CHECKED_TUPLES && reading->is_ours))
+		reading->is_ours = StoredHashIsOurs(reading, tuple);
+	if (reading->round != NULL)
+		AddValue(reading, tuple);
+	else
+		BloomScanAdd(&reading->filter->bits, tuple->hashvalue);
+	reading->ntuples++;
+}
+
 static void
 ReadChunk(Reading *reading, HashMemoryChunk chunk)
 {
@@ -428,23 +443,45 @@ ReadChunk(Reading *reading, HashMemoryChunk chunk)
 	{
 		HashJoinTuple tuple = (HashJoinTuple) (HASH_CHUNK_DATA(chunk) + at);
 
-		if (unlikely(reading->ncompared < CHECKED_TUPLES && reading->is_ours))
-			reading->is_ours = StoredHashIsOurs(reading, tuple);
-		if (reading->round != NULL)
-			AddValue(reading, tuple);
-		else
-			BloomScanAdd(&reading->filter->bits, tuple->hashvalue);
-		reading->ntuples++;
+		ReadTuple(reading, tuple);
 		at += MAXALIGN(HJTUPLE_OVERHEAD + HJTUPLE_MINTUPLE(tuple)->t_len);
 	}
 }
 
 /*
- * ReadTable
- *		All tuples of a table of one batch.
+ * ReadFile
+ *		The hash values of the tuples of another batch.
  *
- * A table that was made for one batch has no skew buckets.  If it had, their
- * tuples would be missing in our count, and the filter not be used.
+ * The server rewinds the file before it reads it, and writes no more to it.
+ * We leave it at its end; what stops us before is an error.
+ */
+static void
+ReadFile(Reading *reading, BufFile *file)
+{
+	uint32		header[2];		/* hash value; length, of this, too */
+	size_t		nread;
+
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind hash-join temporary file")));
+	while ((nread = BufFileRead(file, header, sizeof(header))) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (nread != sizeof(header) ||
+			BufFileSeek(file, 0, header[1] - sizeof(uint32), SEEK_CUR) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from hash-join temporary file")));
+		BloomScanAdd(&reading->filter->bits, header[0]);
+		reading->ntuples++;
+	}
+}
+
+/*
+ * ReadTable
+ *		All tuples of a table: those in memory, those of the most common outer
+ *		keys, and those of other batches.
  */
 static void
 ReadTable(Reading *reading, HashJoinTable table)
@@ -465,6 +502,19 @@ ReadTable(Reading *reading, HashJoinTable table)
 	for (HashMemoryChunk chunk = table->chunks; chunk != NULL;
 		 chunk = chunk->next.unshared)
 		ReadChunk(reading, chunk);
+	for (int i = 0; i < table->nSkewBuckets; i++)
+	{
+		HashSkewBucket *bucket = table->skewBucket[table->skewBucketNums[i]];
+
+		for (HashJoinTuple tuple = bucket->tuples; tuple != NULL;
+			 tuple = tuple->next.unshared)
+			ReadTuple(reading, tuple);
+	}
+	for (int i = 1; i < table->nbatch; i++)
+	{
+		if (table->innerBatchFile[i] != NULL)
+			ReadFile(reading, table->innerBatchFile[i]);
+	}
 }
 
 /*
@@ -516,12 +566,60 @@ MakeBitmap(Reading *reading, double bits, Size limit)
 }
 
 /*
+ * BloomScanSample
+ *		Is there a tuple of this hash, as far as it can be seen in memory?
+ *		Returns for how many outer rows this one stands: none if its tuples
+ *		are in a file.
+ */
+uint32
+BloomScanSample(const ScanFilter *filter, uint32 hash, bool *found)
+{
+	HashJoinTable table = filter->table;
+	int			skew = ExecHashGetSkewBucket(table, hash);
+	int			bucket,
+				batch;
+	HashJoinTuple tuple;
+
+	if (skew != INVALID_SKEW_BUCKET_NO)
+	{
+		*found = table->skewBucket[skew]->tuples != NULL;
+		return 1;
+	}
+	ExecHashGetBucketAndBatch(table, hash, &bucket, &batch);
+	if (batch != 0)
+		return 0;
+	tuple = table->buckets.unshared[bucket];
+	while (tuple != NULL && tuple->hashvalue != hash)
+		tuple = tuple->next.unshared;
+	*found = tuple != NULL;
+	return table->nbatch;
+}
+
+/*
+ * PaysToRead
+ *		Is less to be read of the files than the join does not have to write,
+ *		and to read again, if this share of its outer rows is dropped?
+ */
+static bool
+PaysToRead(const ScanFilter *filter, double share)
+{
+	const Plan *outer = outerPlan(filter->join->js.ps.plan);
+	const Plan *inner = innerPlan(filter->join->js.ps.plan);
+
+	return filter->testing >= SCAN_TESTING_FORCE ||
+		filter->table->totalTuples * (inner->plan_width + ROW_OVERHEAD) <
+		outer->plan_rows * (outer->plan_width + ROW_OVERHEAD) * share * 2;
+}
+
+/*
  * BloomScanMake
  *		Make the filter of the table that BloomScanKnow has found, if it has
  *		none.  False: there will be none.
+ *
+ * share is that of the outer rows that it drops, if there are several batches.
  */
 bool
-BloomScanMake(ScanFilter *filter)
+BloomScanMake(ScanFilter *filter, double share)
 {
 	HashJoinTable table = filter->table;
 	Reading		reading = {.filter = filter,.is_ours = true};
@@ -533,8 +631,9 @@ BloomScanMake(ScanFilter *filter)
 		return true;
 	if (filter->refused)
 		return false;
-	/* tuples of other batches lie in files */
-	if (table->nbatch > 1)
+	/* in Parallel Hash, no process can read the files of all others */
+	if (table->nbatch > 1 &&
+		(table->parallel_state != NULL || !PaysToRead(filter, share)))
 		return Refuse(filter, NULL);
 
 	limit = Min(limit - Min(limit, memory_used), MAX_FILTER);
@@ -542,7 +641,8 @@ BloomScanMake(ScanFilter *filter)
 	if (bits < FEWEST_BITS * ntuples || limit < FEWEST_WORDS * sizeof(uint64))
 		return Refuse(filter, NULL);
 	filter->bits.is_bitmap = false;
-	if (filter->inner_integer == SCAN_NO_INTEGER ||
+	/* files are read once, whatever the range turns out to be */
+	if (filter->inner_integer == SCAN_NO_INTEGER || table->nbatch > 1 ||
 		!MakeBitmap(&reading, bits, limit))
 	{
 		reading = (Reading)
@@ -561,6 +661,9 @@ BloomScanMake(ScanFilter *filter)
 		return Refuse(filter, "its table has another number of tuples than were counted");
 	filter->nmade++;
 	filter->nbitmaps += filter->bits.is_bitmap;
+	filter->nspilled += table->nbatch > 1;
+	filter->ngrown += table->nbatch > table->nbatch_original;
+	filter->nskewed += table->skewTuples > 0;
 	filter->peak = Max(filter->peak, filter->bits.nwords * sizeof(uint64));
 	return true;
 }

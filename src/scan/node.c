@@ -14,7 +14,8 @@
  *
  * It waits until an eighth as many rows have come as the table has tuples, so
  * that the time to make the filter is small beside that to make the table, and
- * at least some rows: what is scanned again and again may read few.
+ * at least some rows: what is scanned again and again may read few.  If the
+ * table has batches, it takes a sample instead, before files are read.
  * Then it looks at windows of rows.  After one of which it drops less than a
  * fifth it pauses, or is gone if no more rows are expected than those of the
  * pause.  Rows for which no filter has anything to do are counted, and that is
@@ -74,6 +75,53 @@ static const CustomScanMethods plan_methods = {.CustomName = "Bloom Filter"};
 
 
 /* ----------------------------------------------------------------
+ *		Keys
+ * ----------------------------------------------------------------
+ */
+
+static inline uint32
+HashKey(FmgrInfo *function, Oid collation, Datum key)
+{
+	switch (function->fn_oid)
+	{
+		case F_HASHINT4:
+			return hash_bytes_uint32((uint32) DatumGetInt32(key));
+		case F_HASHINT8:
+			{
+				/* as hashint8 does: equal to hashint4 where the value is */
+				int64		value = DatumGetInt64(key);
+				uint32		low = (uint32) value;
+				uint32		high = (uint32) ((uint64) value >> 32);
+
+				return hash_bytes_uint32(low ^ (value >= 0 ? high : ~high));
+			}
+		default:
+			return DatumGetUInt32(FunctionCall1Coll(function, collation, key));
+	}
+}
+
+/* The hash of a row's keys.  False if one of them is null. */
+static inline bool
+HashRow(const ScanUse *use, TupleTableSlot *slot, uint32 *hash)
+{
+	ScanFilter *filter = use->filter;
+
+	*hash = 0;
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		bool		isnull;
+		Datum		key = slot_getattr(slot, use->attno[i], &isnull);
+
+		if (isnull)
+			return false;
+		*hash = pg_rotate_left32(*hash, 1) ^
+			HashKey(&filter->outer_hash[i], filter->collation[i], key);
+	}
+	return true;
+}
+
+
+/* ----------------------------------------------------------------
  *		States
  * ----------------------------------------------------------------
  */
@@ -93,32 +141,72 @@ Enter(ScanUse *use, UseState state)
 }
 
 /*
- * EndWindow
- *		Does the filter pay?
+ * Pays
+ *		Does the filter drop enough?  If not, pause.
  *
  * Rows often come in the order of their keys, so that those without a partner
  * come late.  We go on looking, at distances that double up to a hundredth of
  * the rows, as long as that many are expected.
  */
-static void
-EndWindow(ScanNode *node, ScanUse *use)
+static bool
+Pays(ScanNode *node, ScanUse *use, double rate)
 {
 	uint32		window = Window(use);
 
-	use->rate = (double) use->rejected / use->tested;
-	use->total_rejected += use->rejected;
-	use->tested = 0;
-	use->rejected = 0;
-	node->reorder = node->nuses > 1;
-	if (use->rate >= PAYS_FROM || use->filter->testing == SCAN_TESTING_FORCE)
+	use->rate = rate;
+	if (rate >= PAYS_FROM || use->filter->testing == SCAN_TESTING_FORCE)
 	{
 		use->npauses = 0;
-		return;
+		return true;
 	}
 	use->wait = (uint64) window *
 		(window == WINDOW ? FIRST_PAUSE << Min(use->npauses, LONGEST_PAUSE) : 1);
 	use->npauses++;
 	Enter(use, node->seen + use->wait < node->expected ? SCAN_PAUSED : SCAN_GONE);
+	return false;
+}
+
+static void
+EndWindow(ScanNode *node, ScanUse *use)
+{
+	double		rate = (double) use->rejected / use->tested;
+
+	use->total_rejected += use->rejected;
+	use->tested = 0;
+	use->rejected = 0;
+	node->reorder = node->nuses > 1;
+	Pays(node, use, rate);
+}
+
+/*
+ * Sample
+ *		May the filter be made?
+ *
+ * Most tuples of a table of several batches are in files.  Before these are
+ * read, we look at outer rows of the first batch, whose tuples are in memory.
+ */
+static bool
+Sample(ScanNode *node, ScanUse *use, TupleTableSlot *slot)
+{
+	ScanFilter *filter = use->filter;
+	HashJoinTable table = filter->table;
+	uint32		hash;
+	uint32		nrows = 1;
+	bool		found = false;
+	double		rate;
+
+	if (table->nbatch == 1 || table->parallel_state != NULL ||
+		filter->bits.words != NULL || filter->refused)
+		return true;
+	if (HashRow(use, slot, &hash))
+		nrows = BloomScanSample(filter, hash, &found);
+	use->sampled += nrows;
+	use->unmatched += found ? 0 : nrows;
+	if (use->sampled < (uint64) Window(use) / 8 * table->nbatch)
+		return false;
+	rate = (double) use->unmatched / use->sampled;
+	use->sampled = use->unmatched = 0;
+	return Pays(node, use, rate);
 }
 
 /*
@@ -126,7 +214,7 @@ EndWindow(ScanNode *node, ScanUse *use)
  *		A row comes, and the filter is not on.
  */
 static void
-Advance(ScanNode *node, ScanUse *use)
+Advance(ScanNode *node, ScanUse *use, TupleTableSlot *slot)
 {
 	ScanFilter *filter = use->filter;
 
@@ -138,18 +226,19 @@ Advance(ScanNode *node, ScanUse *use)
 		if (use->generation != 0)
 			use->nagain++;
 		use->generation = filter->generation;
-		use->wait = filter->testing == SCAN_TESTING_FORCE ? 0 :
-			(uint64) (filter->table->totalTuples / 8);
+		use->wait = filter->testing == SCAN_TESTING_FORCE || filter->table->nbatch > 1 ?
+			0 : (uint64) (filter->table->totalTuples / 8);
 		if (filter->testing == SCAN_TESTING_OFF)
 			use->wait = Max(use->wait, FIRST_ROWS);
 		use->npauses = 0;
+		use->sampled = use->unmatched = 0;
 		Enter(use, SCAN_WAITING);
 	}
 	if (use->wait > 0)
 		use->wait--;
-	else
+	else if (Sample(node, use, slot))
 	{
-		Enter(use, BloomScanMake(filter) ? SCAN_ON : SCAN_GONE);
+		Enter(use, BloomScanMake(filter, use->rate) ? SCAN_ON : SCAN_GONE);
 		/* the rows that are left of this page can be tested now */
 		BloomScanForgetPage(&node->page);
 	}
@@ -213,47 +302,22 @@ Reorder(ScanNode *node)
  * ----------------------------------------------------------------
  */
 
-static inline uint32
-HashKey(FmgrInfo *function, Oid collation, Datum key)
-{
-	switch (function->fn_oid)
-	{
-		case F_HASHINT4:
-			return hash_bytes_uint32((uint32) DatumGetInt32(key));
-		case F_HASHINT8:
-			{
-				/* as hashint8 does: equal to hashint4 where the value is */
-				int64		value = DatumGetInt64(key);
-				uint32		low = (uint32) value;
-				uint32		high = (uint32) ((uint64) value >> 32);
-
-				return hash_bytes_uint32(low ^ (value >= 0 ? high : ~high));
-			}
-		default:
-			return DatumGetUInt32(FunctionCall1Coll(function, collation, key));
-	}
-}
-
 /* May the row have a partner?  Not if a key is null. */
 static inline bool
 TestRow(const ScanUse *use, TupleTableSlot *slot)
 {
 	ScanFilter *filter = use->filter;
-	uint32		h = 0;
+	uint32		hash;
 
-	for (int i = 0; i < filter->nkeys; i++)
+	if (filter->bits.is_bitmap)
 	{
 		bool		isnull;
-		Datum		key = slot_getattr(slot, use->attno[i], &isnull);
+		Datum		key = slot_getattr(slot, use->attno[0], &isnull);
 
-		if (isnull)
-			return false;
-		if (filter->bits.is_bitmap)
-			return BloomScanHasValue(&filter->bits, BloomScanInteger(filter->outer_integer, key));
-		h = pg_rotate_left32(h, 1) ^
-			HashKey(&filter->outer_hash[i], filter->collation[i], key);
+		return !isnull &&
+			BloomScanHasValue(&filter->bits, BloomScanInteger(filter->outer_integer, key));
 	}
-	return BloomScanHasHash(&filter->bits, h);
+	return HashRow(use, slot, &hash) && BloomScanHasHash(&filter->bits, hash);
 }
 
 /* Keep those whose key, of this type, is in a bitmap.  Called with constants. */
@@ -368,12 +432,14 @@ Report(ScanNode *node)
 		ereport(DEBUG1,
 				(errmsg_internal("bloomtype_scan: join=%d passed=%u child=%d before=%d rejected="
 								 UINT64_FORMAT " paged=" UINT64_FORMAT
-								 " seen=%d made=%d bitmap=%d again=%d steps=%u trusted=%d shared=%d worker=%d",
+								 " seen=%d made=%d bitmap=%d spilled=%d grown=%d skewed=%d again=%d steps=%u trusted=%d shared=%d worker=%d",
 								 (int) join->jointype, use->passed,
 								 (int) nodeTag(outerPlanState(node)->plan),
 								 node->before, use->total_rejected + use->rejected,
 								 use->page_rejected, seen, filter->nmade,
-								 filter->nbitmaps, use->nagain, use->steps,
+								 filter->nbitmaps, filter->nspilled,
+								 filter->ngrown, filter->nskewed,
+								 use->nagain, use->steps,
 								 filter->trusted,
 								 innerPlanState(filter->join)->plan->parallel_aware,
 								 IsParallelWorker())));
@@ -413,7 +479,7 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 
 		/* the filter of a table that is gone has another generation */
 		if (unlikely(use->on != use->filter->generation))
-			Advance(node, use);
+			Advance(node, use, slot);
 		else if (!is_new && use->paged == use->on)
 			tested = true;
 		else

@@ -47,7 +47,7 @@ PG_MODULE_MAGIC;
 /* rows that must be expected somewhere between the join and the filter */
 #define MIN_ROWS		10000.0
 
-static bool enabled = false;
+static bool enabled = true;
 static int	testing = SCAN_TESTING_OFF;
 
 static const struct config_enum_entry testing_options[] = {
@@ -382,9 +382,9 @@ void
 _PG_init(void)
 {
 	DefineCustomBoolVariable("bloomtype_scan.enabled",
-							 "Lets hash joins filter the rows of their outer side by a Bloom filter of their keys.",
+							 "Lets hash joins drop rows without a partner where these are read, by a filter of their keys.",
 							 "A preview. No plan is changed, and no result.",
-							 &enabled, false, PGC_USERSET, GUC_EXPLAIN,
+							 &enabled, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	DefineCustomEnumVariable("bloomtype_scan.testing",
 							 "For tests: filters for small tables, too, in small steps or always.",

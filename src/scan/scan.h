@@ -83,6 +83,9 @@ typedef struct ScanFilter
 	Size		peak;			/* bytes */
 	int			nmade;
 	int			nbitmaps;		/* of these */
+	int			nspilled;		/* from several batches */
+	int			ngrown;			/* of these, more than were planned */
+	int			nskewed;		/* with tuples of the most common outer keys */
 } ScanFilter;
 
 /* What a filter is about to do at a place. */
@@ -108,9 +111,11 @@ typedef struct ScanUse
 	uint64		on;				/* the generation if state is SCAN_ON, or 0 */
 	uint64		paged;			/* that which has tested the rows of this page */
 	uint64		wait;			/* rows before the next step, unless on */
+	uint64		sampled;		/* outer rows, of a table in batches */
+	uint64		unmatched;		/* of these */
 	uint32		tested;			/* rows of this window */
 	uint32		rejected;		/* of this window */
-	double		rate;			/* of rejection in the last window */
+	double		rate;			/* of rejection in the last window, or sample */
 	int			npauses;		/* since it last paid */
 
 	/* for tests */
@@ -126,7 +131,8 @@ extern bool BloomScanQuiet(PlanState *ps);
 extern bool BloomScanQuietList(List *expressions);
 extern ScanFilter *BloomScanFilterOf(HashJoinState *join);
 extern bool BloomScanKnow(ScanFilter *filter);
-extern bool BloomScanMake(ScanFilter *filter);
+extern uint32 BloomScanSample(const ScanFilter *filter, uint32 hash, bool *found);
+extern bool BloomScanMake(ScanFilter *filter, double share);
 
 /* where.c */
 extern void BloomScanWhere(PlanState **link, ScanTesting testing);

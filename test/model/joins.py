@@ -51,6 +51,7 @@ ALTER TABLE t4 DROP COLUMN x;
 CREATE TABLE t5 (c text, id int8 NOT NULL, a int4, b int2, e int8, v varchar, n name, f float8, g float4, d numeric, m money, u uuid, ci text COLLATE folded, ts timestamptz, j jsonb);
 CREATE TABLE t6 (id int NOT NULL, a int8, b int4, e int4, c text, v varchar, n name, f float8, g float4, d numeric, m money, u uuid, ci text COLLATE folded, ts timestamptz, j jsonb);
 CREATE TABLE big (LIKE t1);
+CREATE TABLE lump (LIKE t1);
 CREATE TABLE p (LIKE t1) PARTITION BY HASH (id);
 CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 3, REMAINDER 0);
 CREATE TABLE p1 (j jsonb, ts timestamptz, f float8, g float4, x int, e int, id int NOT NULL, a int, b int, c text, d numeric, m money, u uuid, v varchar, n name, ci text COLLATE folded);
@@ -71,7 +72,9 @@ ALTER TABLE late ADD id int NOT NULL DEFAULT 5, ADD a int DEFAULT 9, ADD b int, 
 INSERT INTO late (k, id, a, b, e) SELECT i, i, i % 60, i % 50, i % 40 FROM generate_series(1, 100) AS i;
 ALTER TABLE late DROP k;
 SELECT fill('t1', 150, 60, .1), fill('t2', 120, 60, .1), fill('t3', 80, 40, .2), fill('t4', 200, 80, .05), fill('t5', 500, 150, .1),
-    fill('t6', 600, 300, .1), fill('p', 200, 60, .1), fill('pr', 180, 60, .1), fill('inh', 60, 40, .1), fill('inh2', 60, 40, .1), fill('big', 11000, 5000, .1);
+    fill('t6', 600, 300, .1), fill('p', 200, 60, .1), fill('pr', 180, 60, .1), fill('inh', 60, 40, .1), fill('inh2', 60, 40, .1), fill('big', 11000, 5000, .1), fill('lump', 3000, 2000, .1);
+-- a value that is common
+UPDATE lump SET a = 7, b = 7, e = 7, c = 'k7', f = 3.5 WHERE id % 25 = 0;
 -- extremes, and values that narrower types do not have
 UPDATE t2 SET a = 9223372036854775807 WHERE id % 41 = 0;
 UPDATE t2 SET a = -9223372036854775808 WHERE id % 43 = 0;
@@ -88,6 +91,8 @@ UPDATE t5 SET c = repeat(c, 1000) WHERE id % 29 = 0;
 UPDATE t6 SET v = repeat('k3', 1000) WHERE id % 31 = 0;
 UPDATE t4 SET c = repeat(c, 1000) WHERE id % 37 = 0;
 CREATE VIEW plain AS SELECT id, a, b, e, c, v, n, f, g, d, m, u, ci, ts, j FROM t1 WHERE a > 2;
+-- more rows than the planner thinks
+CREATE VIEW misjudged AS SELECT id, a, b, e, c, v, n, f, g, d, m, u, ci, ts, j FROM lump WHERE id * 0 = 0;
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM t4 WHERE b < 60;
 CREATE VIEW united AS SELECT id::int8, a::int8, b::int4, e::int8, c, v, n, f, g, d, m, u, ci, ts, j FROM t1 UNION ALL SELECT id, a, b, e, c, v, n, f, g, d, m, u, ci, ts, j FROM t5;
 CREATE INDEX ON t1 (a);
@@ -119,6 +124,7 @@ class Query:
         self.naliases = 0
         self.ctes = []
         self.testing = self.one('force', 'small', 'off')
+        self.spills = self.chance(0.15)     # tables that do not fit into memory
         kind = self.r.random()
         if kind < 0.15:
             self.run, self.sql = 'dml', self.change()
@@ -139,7 +145,10 @@ class Query:
 
     def table(self):
         name = self.alias()
-        table = 'big' if self.chance(0.4 if self.testing == 'off' else 0.04) else self.r.choice(TABLES)
+        if self.spills and self.chance(0.6):
+            table = self.one('lump', 'lump', 'lump', 'misjudged', 'big')
+        else:
+            table = 'big' if self.chance(0.4 if self.testing == 'off' else 0.04) else self.r.choice(TABLES)
         return Relation(f'{table} AS {name}', name, FAMILY)
 
     @staticmethod
@@ -340,7 +349,7 @@ class Query:
             ('enable_nestloop', 0.4), ('enable_mergejoin', 0.35), ('enable_hashjoin', 0.97), ('enable_material', 0.7), ('enable_sort', 0.9),
             ('enable_hashagg', 0.6), ('enable_memoize', 0.7), ('enable_indexscan', 0.6), ('enable_bitmapscan', 0.6), ('enable_indexonlyscan', 0.7),
             ('enable_parallel_hash', 0.6), ('enable_partitionwise_join', 0.4), ('enable_partitionwise_aggregate', 0.4), ('jit', 0.05))]
-        settings += [f"work_mem = '{self.one('64kB', '4MB', '4MB', '256kB')}'", f'join_collapse_limit = {self.one(1, 8)}', f'from_collapse_limit = {self.one(1, 8)}',
+        settings += [f"work_mem = '{'64kB' if self.spills else self.one('64kB', '4MB', '4MB', '256kB')}'", f'hash_mem_multiplier = {1 if self.spills else self.one(1, 2)}', f'join_collapse_limit = {self.one(1, 8)}', f'from_collapse_limit = {self.one(1, 8)}',
                      f"cursor_tuple_fraction = {self.one('0.1', '1')}", 'jit_above_cost = 0']
         self.parallel = self.chance(0.3)
         if self.parallel:
@@ -482,6 +491,7 @@ class Test:
                 kinds.add('bitmap')
             if int(line['made']) > int(line['bitmap']):
                 kinds.add('Bloom filter')
+            kinds |= {name for name in BATCHES if int(line[name.split()[0]]) > 0}
             if int(line['again']) > 0:
                 kinds.add('made again')
                 if int(line['passed']) & 1:
@@ -502,9 +512,10 @@ class Test:
 JOINS = {0: 'INNER', 1: 'LEFT', 2: 'FULL', 3: 'RIGHT', 4: 'SEMI', 5: 'ANTI', 6: 'RIGHT SEMI', 7: 'RIGHT ANTI'}
 PASSED = {1: 'below Append', 2: 'below Subquery Scan', 4: 'below Nested Loop', 8: 'below Merge Join', 16: 'below Hash Join'}
 STEPS = {2: 'on', 4: 'paused', 8: 'gone'}
+BATCHES = ['spilled', 'grown to more batches', 'skewed']
 SEEN = {1: 'by page, fixed offset', 2: 'by page, nulls behind', 4: 'by page, read by the server', 8: 'by page, older than the column'}
 WANTED = ['INNER', 'SEMI', 'RIGHT', *list(PASSED.values()), 'before the condition', 'after the condition', 'not trusted', 'on', 'paused', 'gone', 'made again',
-          'made again, below Append', *list(SEEN.values()), 'by page, below Append', 'bitmap', 'Bloom filter', 'in a worker', 'Parallel Hash', 'rows dropped, as for users', 'rows dropped: EXPLAIN ANALYZE']
+          'made again, below Append', *list(SEEN.values()), 'by page, below Append', 'bitmap', 'Bloom filter', *BATCHES, 'in a worker', 'Parallel Hash', 'rows dropped, as for users', 'rows dropped: EXPLAIN ANALYZE']
 
 
 def report(test, options):

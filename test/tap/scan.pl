@@ -47,6 +47,8 @@ $node->safe_psql('postgres', q{
 	ALTER TABLE grown ADD k int DEFAULT 7;
 	INSERT INTO grown SELECT i, i % 100 FROM generate_series(1, 500) AS i;
 	CREATE TABLE sorted AS SELECT * FROM fact ORDER BY k;
+	CREATE TABLE lean AS SELECT CASE WHEN i % 4 = 0 THEN 7 ELSE i END AS k FROM generate_series(1, 40000) AS i;
+	CREATE TABLE lump AS SELECT CASE WHEN i <= 1500 THEN 2 ELSE i % 1000 END AS k, repeat('x', 100) AS fill FROM generate_series(1, 5000) AS i;
 	CREATE EXTENSION pg_stat_statements});
 
 # a type whose hash function tells what it sees, and a table behind a security barrier
@@ -55,12 +57,18 @@ $node->safe_psql('postgres', "$one\nANALYZE");
 
 my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
 
+# tables that do not fit into memory: batches
+my $spilled = q{SET work_mem = '64kB'; SET hash_mem_multiplier = 1;};
+
 # Each rule, and statements whose output is the same with filters and without
 my %rules = (
 	'a filter goes with its table' => q{SELECT g, (SELECT count(*) FROM parts JOIN (SELECT k FROM dim WHERE dim.g = groups.g OFFSET 0) AS d USING (k)) FROM generate_series(0, 9) AS groups (g)},
 	'not below LIMIT' => q{SELECT count(*) FROM (SELECT * FROM fact ORDER BY k LIMIT 700) AS f JOIN (SELECT k FROM dim WHERE k > 9) AS d USING (k)},
 	'LEFT JOIN keeps rows' => q{SELECT count(*) FROM fact LEFT JOIN dim USING (k)},
 	'all chunks' => q{SELECT count(*) FROM fact JOIN large USING (k)},
+	'all batches' => $spilled . q{SELECT count(*), sum(g), max(fill) FROM fact JOIN large USING (k)},
+	'common keys of batches' => $spilled . q{SELECT count(*), sum(g), max(fill) FROM lean JOIN large USING (k)},
+	'batches that become more later' => $spilled . q{SELECT count(*), sum(k), max(fill) FROM fact JOIN lump USING (k)},
 	'hashes of two types' => q{SELECT count(*) FROM fact JOIN dim USING (f)},
 	'ends of a bitmap' => q{SELECT k, count(*) FROM fact JOIN ends USING (k) GROUP BY k ORDER BY k},
 	'wide integers' => q{SELECT count(*), sum(k) FROM wide JOIN (SELECT k FROM wide WHERE k % 20 = 0) AS w USING (k)},
@@ -142,6 +150,8 @@ my %mutants = (
 	scan_limit => 'not below LIMIT',
 	scan_left => 'LEFT JOIN keeps rows',
 	scan_chunk => 'all chunks',
+	scan_batch => 'all batches',
+	scan_skew => 'common keys of batches',
 	scan_cross_type => 'hashes of two types',
 	scan_volatile => 'volatile conditions',
 	scan_subplan => 'volatile functions in subplans',
