@@ -25,8 +25,9 @@ INSERT INTO parts SELECT * FROM fact;
 ANALYZE;
 
 -- loaded, but not enabled: no difference
+SET bloomtype_scan.enabled = off;
 EXPLAIN (COSTS OFF) SELECT * FROM fact JOIN dim USING (k);
-SET bloomtype_scan.enabled = on;
+RESET bloomtype_scan.enabled;
 
 -- one node for all joins, above the scan that the keys come from
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fact JOIN dim USING (k) JOIN shop USING (s) WHERE fact.n <> 'n7';
