@@ -2,7 +2,7 @@
 # What says the version of the release, the address and the maintainer agrees, also
 # after scripts/release has set them; META.json is what PGXN wants; the pages' links
 # lead somewhere; the script of a released version is as it was; a build outside of
-# a read-only source tree works.
+# a read-only source tree works, and one of the files that the Dockerfile gets.
 #
 use strict;
 use warnings;
@@ -348,5 +348,12 @@ ok(system("cd $build && make -s -f $source/Makefile PG_CONFIG=$pg_config with_ll
 	'a build outside of a read-only source tree')
   or diag(slurp_file("$build/make.log"));
 system('chmod', '-R', 'u+w', "$source");
+
+# what .dockerignore leaves of the sources is enough to build and install them
+my $context = File::Temp->newdir();
+my @left = map { glob } slurp_file('.dockerignore') =~ /^!(.*)$/mg;
+system_or_bail('cp', '-r', @left, "$context");
+my $missing = `make -C $context -n install PG_CONFIG=$pg_config with_llvm=no 2>&1 >/dev/null`;
+ok($? == 0, 'the Dockerfile has all files that it needs') or diag($missing);
 
 done_testing();
