@@ -355,5 +355,6 @@ my @left = map { glob } slurp_file('.dockerignore') =~ /^!(.*)$/mg;
 system_or_bail('cp', '-r', @left, "$context");
 my $missing = `make -C $context -n install PG_CONFIG=$pg_config with_llvm=no 2>&1 >/dev/null`;
 ok($? == 0, 'the Dockerfile has all files that it needs') or diag($missing);
+like(slurp_file('.dockerignore'), qr{^\*\*/\*\.$_$}m, "... and none of another build: $_") foreach 'o', 'bc', 'so';
 
 done_testing();
