@@ -57,8 +57,9 @@ typedef struct ScanNode
 {
 	CustomScanState css;
 	ExprContext *econtext;		/* for hash functions that allocate, or NULL */
-	bool		before;			/* reads the scan's rows, before its qual */
-	bool		by_page;		/* and tests all rows of a page together */
+	ScanWhere  *where;			/* tests in the scan's condition, or NULL */
+	bool		before;			/* uses test the scan's rows before its qual */
+	bool		by_page;		/* all rows of a page are tested together */
 	ScanPage	page;
 	double		expected;		/* rows of the child */
 	double		seen;			/* of these, since it began */
@@ -68,6 +69,10 @@ typedef struct ScanNode
 	ScanUse   **uses;
 	ScanUse   **order;			/* the same, as they are tested */
 	bool		reorder;		/* is it time to? */
+
+	/* for tests */
+	int			nbackward;
+	int			nrescans;
 } ScanNode;
 
 static const CustomExecMethods exec_methods;
@@ -275,6 +280,9 @@ BeginAgain(ScanNode *node)
 	BloomScanForgetPage(&node->page);
 	node->skip = 0;
 	node->seen = 0;
+	if (node->where != NULL)
+		BloomScanBeginWhere(node->where);
+	node->nrescans++;
 }
 
 /*
@@ -377,20 +385,22 @@ TestRows(ScanNode *node, ScanUse *use, TableScanDesc scan)
 /*
  * TestPage
  *		The scan has entered a page: take out of its list the rows behind the
- *		current one that a filter does not know.  Returns how many.
+ *		current one that a filter does not know.
  */
-static int
+static void
 TestPage(ScanNode *node, TableScanDesc scan)
 {
 	ScanPage   *page = &node->page;
+	Instrumentation *counts = node->css.ss.ps.instrument;
 	int			nrows;
+	int			nwhere = 0;
 
 	if (node->reorder)
 		Reorder(node);
 	if (!BloomScanEnterPage(page, scan))
-		return 0;
+		return;
 	nrows = page->nrows;
-	for (int i = 0; i < node->nuses; i++)
+	for (int i = 0; i < node->nuses && node->before; i++)
 	{
 		ScanUse    *use = node->order[i];
 		int			nrejected;
@@ -407,8 +417,16 @@ TestPage(ScanNode *node, TableScanDesc scan)
 		if (use->tested >= Window(use))
 			EndWindow(node, use);
 	}
+	if (node->where != NULL)
+		nwhere = BloomScanTestWhere(node->where, page, scan);
 	node->seen += nrows - page->nrows;
-	return nrows - page->nrows;
+	if (counts != NULL)
+	{
+		/* the scan has read them */
+		outerPlanState(node)->instrument->tuplecount += nrows - page->nrows;
+		counts->nfiltered1 += nrows - page->nrows - nwhere;
+		counts->ntuples2 += nwhere;
+	}
 }
 
 /*
@@ -418,6 +436,8 @@ TestPage(ScanNode *node, TableScanDesc scan)
 static void
 Report(ScanNode *node)
 {
+	uint64		npaged = 0;
+
 	for (int i = 0; i < node->nuses; i++)
 	{
 		ScanUse    *use = node->uses[i];
@@ -425,6 +445,7 @@ Report(ScanNode *node)
 		Join	   *join = (Join *) filter->join->js.ps.plan;
 		int			seen = 0;
 
+		npaged += use->page_rejected;
 		if (filter->testing == SCAN_TESTING_OFF)
 			continue;
 		for (int k = 0; k < filter->nkeys; k++)
@@ -444,6 +465,8 @@ Report(ScanNode *node)
 								 innerPlanState(filter->join)->plan->parallel_aware,
 								 IsParallelWorker())));
 	}
+	if (node->where != NULL)
+		BloomScanReportWhere(node->where, node->nbackward, node->nrescans, npaged);
 }
 
 /*
@@ -503,56 +526,44 @@ Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
 	return passes;
 }
 
-/* After the child's own conditions, whatever it is. */
-static TupleTableSlot *
-NextAfter(PlanState *ps)
-{
-	ScanNode   *node = (ScanNode *) ps;
-	PlanState  *child = outerPlanState(ps);
-
-	for (;;)
-	{
-		TupleTableSlot *slot = ExecProcNode(child);
-
-		if (TupIsNull(slot) || Passes(node, slot, true))
-			return slot;
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
 /*
- * NextBefore
- *		Rows of a sequential scan, tested before its own condition.
+ * ReadRow
+ *		The next row of a sequential scan: what ExecScan does, with our tests.
  *
- * What ExecScan does, with our test in between.  The scan itself begins, and
- * begins again after a rescan: then it returns a row that we do not test.
- * With instrumentation, the scan has no condition (see CanReadRows).
+ * Those of its condition are done here, and those of joins, if they come
+ * before it.
  */
 static TupleTableSlot *
-NextBefore(PlanState *ps)
+ReadRow(PlanState *ps)
 {
 	ScanNode   *node = (ScanNode *) ps;
 	SeqScanState *scan = (SeqScanState *) outerPlanState(ps);
-	TableScanDesc desc = scan->ss.ss_currentScanDesc;
+	ScanWhere  *where = node->where;
+	ScanDirection direction = ps->state->es_direction;
 	TupleTableSlot *slot = scan->ss.ss_ScanTupleSlot;
 	ExprState  *qual = scan->ss.ps.qual;
 	ProjectionInfo *projection = scan->ss.ps.ps_ProjInfo;
 	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
+	TableScanDesc desc;
 
-	if (unlikely(desc == NULL || scan->ss.ps.chgParam != NULL))
+	if (unlikely(scan->ss.ps.chgParam != NULL))
 	{
 		BeginAgain(node);
-		return ExecProcNode(&scan->ss.ps);
+		ExecReScan(&scan->ss.ps);
 	}
+	if (unlikely(scan->ss.ss_currentScanDesc == NULL))
+		scan->ss.ss_currentScanDesc = BloomScanBegin(&scan->ss);
+	desc = scan->ss.ss_currentScanDesc;
+
 	for (;;)
 	{
 		bool		found;
-		bool		is_new;
+		bool		is_new = true;
 
 		CHECK_FOR_INTERRUPTS();
 		if (scan->ss.ps.instrument)
 			InstrStartNode(scan->ss.ps.instrument);
-		found = table_scan_getnextslot(desc, ForwardScanDirection, slot);
+		found = table_scan_getnextslot(desc, direction, slot);
 		if (scan->ss.ps.instrument)
 			InstrStopNode(scan->ss.ps.instrument, found ? 1.0 : 0.0);
 		if (!found)
@@ -561,28 +572,59 @@ NextBefore(PlanState *ps)
 			return projection != NULL ?
 				ExecClearTuple(projection->pi_state.resultslot) : slot;
 		}
-		is_new = !node->by_page || BloomScanIsNewPage(&node->page, desc);
-		if (node->by_page && is_new && node->skip == 0)
+		if (unlikely(!ScanDirectionIsForward(direction)))
 		{
-			int			ndropped = TestPage(node, desc);
-
-			/* the scan has read them */
-			InstrCountFiltered1(&node->css.ss, ndropped);
-			if (scan->ss.ps.instrument)
-				scan->ss.ps.instrument->tuplecount += ndropped;
+			/* the page's first row was not tested with it */
+			BloomScanForgetPage(&node->page);
+			node->nbackward++;
 		}
-		if (!Passes(node, slot, is_new))
+		else if (node->by_page)
+		{
+			is_new = BloomScanIsNewPage(&node->page, desc);
+			if (is_new)
+				TestPage(node, desc);
+		}
+		if (node->before && !Passes(node, slot, is_new))
 			continue;
 		if (qual != NULL || projection != NULL)
 		{
 			ResetExprContext(econtext);
 			econtext->ecxt_scantuple = slot;
-			if (!ExecQual(qual, econtext))
+			if (where == NULL ? !ExecQual(qual, econtext) :
+				!BloomScanMeets(where, &node->page, is_new))
+			{
+				/* one count for all that the condition drops */
+				if (ps->instrument)
+					ps->instrument->ntuples2 += 1;
 				continue;
+			}
 			if (projection != NULL)
 				return ExecProject(projection);
 		}
 		return slot;
+	}
+}
+
+/*
+ * TestAfter
+ *		Rows tested by the filters of joins after the child's own conditions,
+ *		whatever it is.
+ */
+static TupleTableSlot *
+TestAfter(PlanState *ps)
+{
+	ScanNode   *node = (ScanNode *) ps;
+	PlanState  *child = outerPlanState(ps);
+
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		slot = node->where != NULL ? ReadRow(ps) : ExecProcNode(child);
+
+		if (TupIsNull(slot) || Passes(node, slot, true))
+			return slot;
+		CHECK_FOR_INTERRUPTS();
 	}
 }
 
@@ -601,15 +643,12 @@ IsOurs(PlanState *ps)
 
 /*
  * BloomScanBelow
- *		The node itself, or what is below it if it is one of this library's.
+ *		The node itself, or what is below it if it is one of ours.
  */
 PlanState *
 BloomScanBelow(PlanState *ps)
 {
-	while (IsA(ps, CustomScanState) &&
-		   ((CustomScan *) ps->plan)->methods == &plan_methods)
-		ps = outerPlanState(ps);
-	return ps;
+	return IsOurs(ps) ? outerPlanState(ps) : ps;
 }
 
 /*
@@ -638,9 +677,9 @@ MapToTable(ScanUse *use, PlanState *scan)
  *		May we read the rows of the scan, and test them before its condition?
  *
  * Only if nobody can see that the condition is asked for fewer rows: it has no
- * volatile function, and what we call for all rows is trusted.  The server
- * counts what the condition removes; where that count is wanted and there is
- * a condition, we let the scan do it.
+ * volatile function, and what we call for all rows is trusted.  What the
+ * condition removes is counted; where that count is wanted, and there is a
+ * condition, it goes first.
  */
 static void
 ChooseForm(ScanNode *node)
@@ -658,9 +697,9 @@ ChooseForm(ScanNode *node)
 			memcpy(node->uses[i]->attno, node->uses[i]->out_attno,
 				   sizeof(node->uses[i]->attno));
 	}
-	node->by_page = node->before &&
+	node->by_page = (node->before || node->where != NULL) &&
 		BloomScanHasPages(((SeqScanState *) child)->ss.ss_currentRelation);
-	for (int i = 0; i < node->nuses && node->by_page; i++)
+	for (int i = 0; i < node->nuses && node->before; i++)
 	{
 		ScanUse    *use = node->uses[i];
 
@@ -669,7 +708,8 @@ ChooseForm(ScanNode *node)
 							  ((SeqScanState *) child)->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
 							  use->attno[k]);
 	}
-	ExecSetExecProcNode(&node->css.ss.ps, node->before ? NextBefore : NextAfter);
+	ExecSetExecProcNode(&node->css.ss.ps,
+						node->before || node->nuses == 0 ? ReadRow : TestAfter);
 }
 
 /*
@@ -680,7 +720,7 @@ ChooseForm(ScanNode *node)
  * leader and in all workers, and no other node has it.
  */
 static CustomScan *
-MakePlan(PlanState *child, int id)
+MakePlan(PlanState *child)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *plan = &scan->scan.plan;
@@ -692,7 +732,7 @@ MakePlan(PlanState *child, int id)
 	plan->plan_rows = child->plan->plan_rows;
 	plan->plan_width = child->plan->plan_width;
 	plan->parallel_safe = child->plan->parallel_safe;
-	plan->plan_node_id = id - child->plan->plan_node_id;
+	plan->plan_node_id = -1 - child->plan->plan_node_id;
 	plan->lefttree = child->plan;
 	plan->extParam = child->plan->extParam;
 	plan->allParam = child->plan->allParam;
@@ -714,22 +754,23 @@ MakePlan(PlanState *child, int id)
 	return scan;
 }
 
-/*
- * BloomScanInitNode
- *		Make a node of ours, in the memory that begins with this, and put it
- *		between another node and its child.
- */
-void
-BloomScanInitNode(CustomScanState *css, const CustomExecMethods *methods,
-				  PlanState **link, int id)
+/* Our node at this link: the one that is there, or a new one. */
+static ScanNode *
+PutNode(PlanState **link)
 {
 	PlanState  *child = *link;
 	EState	   *estate = child->state;
-	PlanState  *ps = &css->ss.ps;
+	ScanNode   *node;
+	PlanState  *ps;
 
-	NodeSetTag(css, T_CustomScanState);
-	css->methods = methods;
-	ps->plan = &MakePlan(child, id)->scan.plan;
+	if (IsOurs(child))
+		return (ScanNode *) child;
+
+	node = palloc0(sizeof(ScanNode));
+	ps = &node->css.ss.ps;
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	ps->plan = &MakePlan(child)->scan.plan;
 	ps->state = estate;
 	ps->lefttree = child;
 	ps->ps_ResultTupleDesc = child->ps_ResultTupleDesc;
@@ -738,24 +779,10 @@ BloomScanInitNode(CustomScanState *css, const CustomExecMethods *methods,
 	ps->resultopsset = child->resultopsset;
 	/* never filled by us, but ExecEndCustomScan clears them */
 	ps->ps_ResultTupleSlot = ExecInitExtraTupleSlot(estate, NULL, &TTSOpsVirtual);
-	css->ss.ss_ScanTupleSlot = ps->ps_ResultTupleSlot;
+	node->css.ss.ss_ScanTupleSlot = ps->ps_ResultTupleSlot;
 	ps->chgParam = bms_copy(child->chgParam);
 	if (estate->es_instrument)
 		ps->instrument = BloomScanInstrument(estate->es_instrument);
-	*link = ps;
-}
-
-static ScanNode *
-PutNode(PlanState **link)
-{
-	PlanState  *child = *link;
-	ScanNode   *node;
-
-	if (IsOurs(child))
-		return (ScanNode *) child;
-
-	node = palloc0(sizeof(ScanNode));
-	BloomScanInitNode(&node->css, &exec_methods, link, SCAN_JOIN_ID);
 	BloomScanForgetPage(&node->page);
 	node->max_uses = 4;
 	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
@@ -768,7 +795,25 @@ PutNode(PlanState **link)
 		/* before its condition, if we get there */
 		node->expected = Max(node->expected, table->rd_rel->reltuples);
 	}
+	*link = ps;
 	return node;
+}
+
+/*
+ * BloomScanPlaceWhere
+ *		Have these tests in the condition of a sequential scan done here.
+ */
+void
+BloomScanPlaceWhere(PlanState **link, ScanWhere *where)
+{
+	SeqScanState *scan = (SeqScanState *) *link;
+	ScanNode   *node = PutNode(link);
+
+	node->where = where;
+	/* WHERE CURRENT OF asks whichever node scans the table */
+	node->css.ss.ss_currentRelation = scan->ss.ss_currentRelation;
+	node->css.ss.ss_ScanTupleSlot = scan->ss.ss_ScanTupleSlot;
+	ChooseForm(node);
 }
 
 /*
@@ -853,12 +898,9 @@ Condition(ScanFilter *filter, List *ancestors, ExplainState *es)
 							  context, true, false);
 }
 
-/*
- * BloomScanExplainRows
- *		Rows for each loop, as the server's own counts.
- */
-void
-BloomScanExplainRows(const char *label, double nrows, PlanState *ps, ExplainState *es)
+/* Rows for each loop, as the server's own counts. */
+static void
+ExplainRows(const char *label, double nrows, PlanState *ps, ExplainState *es)
 {
 	if (nrows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyFloat(label, NULL, nrows / Max(ps->instrument->nloops, 1),
@@ -880,11 +922,19 @@ Explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		conditions = lappend(conditions, Condition(filter, ancestors, es));
 		memory += (filter->peak + 1023) / 1024;
 	}
-	ExplainPropertyList("Hash Cond", conditions, es);
+	if (node->nuses > 0)
+		ExplainPropertyList("Hash Cond", conditions, es);
+	if (node->where != NULL)
+		ExplainPropertyText("Filter",
+							BloomScanExplainWhere(node->where, ancestors, es), es);
 	if (!es->analyze || ps->instrument == NULL)
 		return;
-	BloomScanExplainRows("Rows Removed by Bloom Filter", ps->instrument->nfiltered1, ps, es);
-	BloomScanExplainRows("Rows Not Tested", ps->instrument->nfiltered2, ps, es);
+	if (node->where != NULL)
+		ExplainRows("Rows Removed by Filter", ps->instrument->ntuples2, ps, es);
+	if (node->nuses == 0)
+		return;
+	ExplainRows("Rows Removed by Bloom Filter", ps->instrument->nfiltered1, ps, es);
+	ExplainRows("Rows Not Tested", ps->instrument->nfiltered2, ps, es);
 	if (memory > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Memory Usage", "kB", memory, es);
 }

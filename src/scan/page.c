@@ -81,16 +81,16 @@ BloomScanColumnOf(ScanColumn *column, TupleDesc desc, AttrNumber attno)
  * BloomScanEnterPage
  *		The scan has returned a row of this page: which are behind it?
  *
- * False if the scan has no list of them.
+ * False if the scan has no list of them: then each row is the first of a page.
  */
 bool
 BloomScanEnterPage(ScanPage *page, TableScanDesc scan)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
 
-	page->block = heap->rs_cblock;
 	if (!(scan->rs_flags & SO_ALLOW_PAGEMODE))
 		return false;
+	page->block = heap->rs_cblock;
 	page->is_cold = true;
 	page->rows = &heap->rs_vistuples[heap->rs_cindex + 1];
 	page->nrows = (int) heap->rs_ntuples - (int) heap->rs_cindex - 1;

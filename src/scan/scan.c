@@ -255,7 +255,12 @@ LookAt(PlanState **link, ScanTesting how)
 {
 	if (*link != NULL && IsA(*link, SeqScanState) &&
 		!(*link)->plan->async_capable)
-		BloomScanWhere(link, how);
+	{
+		ScanWhere  *where = BloomScanWhereOf((SeqScanState *) *link, how);
+
+		if (where != NULL)
+			BloomScanPlaceWhere(link, where);
+	}
 }
 
 static bool

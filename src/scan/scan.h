@@ -135,24 +135,22 @@ extern uint32 BloomScanSample(const ScanFilter *filter, uint32 hash, bool *found
 extern bool BloomScanMake(ScanFilter *filter, double share);
 
 /* where.c */
-extern void BloomScanWhere(PlanState **link, ScanTesting testing);
-
-/*
- * The number of a node is this less that of its child: numbers of the server's
- * nodes begin at 0, and one of our nodes may stand on another.
- */
-#define SCAN_JOIN_ID	(-1)
-#define SCAN_WHERE_ID	(-0x40000000)
+typedef struct ScanWhere ScanWhere;
+extern ScanWhere *BloomScanWhereOf(SeqScanState *scan, ScanTesting testing);
+extern int	BloomScanTestWhere(ScanWhere *where, ScanPage *page,
+							   TableScanDesc desc);
+extern void BloomScanBeginWhere(ScanWhere *where);
+extern bool BloomScanMeets(ScanWhere *where, ScanPage *page, bool is_new);
+extern char *BloomScanExplainWhere(const ScanWhere *where, List *ancestors,
+								   ExplainState *es);
+extern void BloomScanReportWhere(const ScanWhere *where, int nbackward,
+								 int nrescans, uint64 njoined);
 
 /* node.c */
-extern void BloomScanInitNode(CustomScanState *css,
-							  const CustomExecMethods *methods,
-							  PlanState **link, int id);
-extern void BloomScanExplainRows(const char *label, double nrows, PlanState *ps,
-								 ExplainState *es);
 extern PlanState *BloomScanBelow(PlanState *ps);
 extern void BloomScanPlace(PlanState **link, ScanFilter *filter,
 						   const AttrNumber *attno, uint32 passed);
+extern void BloomScanPlaceWhere(PlanState **link, ScanWhere *where);
 
 #define SCAN_WORD_BITS	64
 

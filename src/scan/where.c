@@ -3,10 +3,10 @@
  * where.c
  *		filter @> key in the condition of a sequential scan, a page at a time.
  *
- * Our node reads the rows of the scan below it.  When that enters a page, all
- * its rows are tested together, by the type's own functions (batch.h), and
- * those that the filter does not know never get into a slot.  The scan's
- * condition without these tests decides about the rest.
+ * When the scan below a node of ours enters a page, all its rows are tested
+ * together, by the type's own functions (batch.h), and those that the filter
+ * does not know never get into a slot.  The scan's condition without these
+ * tests decides about the rest.
  *
  * Any row that was not tested with its page meets the whole condition, as
  * without us.  So whatever the type does not test by pages (a filter that is
@@ -24,7 +24,6 @@
 #include "access/transam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -46,14 +45,7 @@
 #define DROPS_LITTLE		0.2
 #define DROPS_MUCH			0.8
 
-/* A member of the condition. */
-typedef struct WhereMember
-{
-	ExprState  *condition;		/* for an instrumented node */
-	bool		is_test;		/* of a filter */
-} WhereMember;
-
-/* filter @> key, one of the members. */
+/* filter @> key, one of the members of the condition. */
 typedef struct WhereTest
 {
 	ExprState  *filter;
@@ -73,19 +65,15 @@ typedef struct WhereTest
 #define FROM_ABOVE		8		/* in the plan: a nested loop, or a subquery
 								 * around */
 
-typedef struct WhereNode
+struct ScanWhere
 {
-	CustomScanState css;
+	SeqScanState *scan;
 	ScanTesting testing;
-	ScanPage	page;
 	Plan	   *planned;		/* the scan, as the planner has made it */
-	List	   *clauses;		/* those tested, for EXPLAIN */
 	int			ntests;
 	WhereTest  *tests;
 	ExprState  *whole;			/* the scan's condition */
 	ExprState  *rest;			/* without the tests, or NULL */
-	int			nmembers;
-	WhereMember *members;
 	bool		is_tested;		/* have all tests tested this page? */
 	uint64		wait;			/* rows before the next page is tested */
 
@@ -99,26 +87,13 @@ typedef struct WhereNode
 	uint64		nnot;			/* pages that could not be tested */
 	uint64		total_dropped;
 	int			npauses;
-	int			nbackward;
-	int			nrescans;
-} WhereNode;
-
-static const CustomExecMethods where_methods;
+};
 
 
 /* ----------------------------------------------------------------
  *		Pages
  * ----------------------------------------------------------------
  */
-
-/* The rows of the scan begin again, or are other ones. */
-static void
-BeginAgain(WhereNode *node)
-{
-	BloomScanForgetPage(&node->page);
-	node->is_tested = false;
-	node->nrescans++;
-}
 
 /*
  * OpenFilter
@@ -149,21 +124,37 @@ Routine(void)
 		routine : NULL;
 }
 
-/* Take out of the page's list what is not in the filter. */
-static void
-TestKeys(WhereNode *node, WhereTest *test, TableScanDesc desc,
-		 const BloomBatchRoutine *routine)
+/*
+ * TestKeys
+ *		Take out of the page's list what is not in the filter.
+ *
+ * False if there are keys that have to be fetched or decompressed: they are not
+ * tested, since the rest of the condition may need few of them.
+ */
+static bool
+TestKeys(WhereTest *test, ScanPage *page, TableScanDesc desc,
+		 const BloomBatchRoutine *routine, ExprContext *econtext)
 {
-	ScanPage   *page = &node->page;
-	ExprContext *econtext = ((SeqScanState *) outerPlanState(node))->ss.ps.ps_ExprContext;
 	Datum		keys[MaxHeapTuplesPerPage];
 	uint16		row[MaxHeapTuplesPerPage];
 	uint16		found[MaxHeapTuplesPerPage];
+	uint16		elsewhere[MaxHeapTuplesPerPage];
 	MemoryContext old;
 	int			nkeys = 0;
 	int			nfound;
+	int			nelsewhere = 0;
 
 	BloomScanReadPage(page, desc, &test->column, keys);
+	for (int i = 0; test->column.len == -1 && i < page->nrows; i++)
+	{
+		Pointer		key = DatumGetPointer(keys[i]);
+
+		if (page->keep[i] && (VARATT_IS_EXTERNAL(key) || VARATT_IS_COMPRESSED(key)))
+		{
+			elsewhere[nelsewhere++] = (uint16) i;
+			page->keep[i] = false;
+		}
+	}
 	/* those that are not null */
 	for (int i = 0; i < page->nrows; i++)
 	{
@@ -177,6 +168,9 @@ TestKeys(WhereNode *node, WhereTest *test, TableScanDesc desc,
 	memset(page->keep, false, page->nrows);
 	for (int i = 0; i < nfound; i++)
 		page->keep[row[found[i]]] = true;
+	for (int i = 0; i < nelsewhere; i++)
+		page->keep[elsewhere[i]] = true;
+	return nelsewhere == 0;
 }
 
 /*
@@ -187,67 +181,59 @@ TestKeys(WhereNode *node, WhereTest *test, TableScanDesc desc,
  * much that the tests would be for few rows.
  */
 static void
-EndWindow(WhereNode *node)
+EndWindow(ScanWhere *where)
 {
-	double		nrows = node->ntested;
-	double		nleft = nrows - node->ndropped;
+	double		nrows = where->ntested;
+	double		nleft = nrows - where->ndropped;
 
-	if (node->ndropped < DROPS_LITTLE * nrows &&
-		node->nrest > DROPS_MUCH * nleft && node->testing != SCAN_TESTING_FORCE)
+	if (where->ndropped < DROPS_LITTLE * nrows &&
+		where->nrest > DROPS_MUCH * nleft && where->testing != SCAN_TESTING_FORCE)
 	{
-		node->wait = node->testing == SCAN_TESTING_SMALL ? SMALL_FIRST_ROWS : PAUSE;
-		node->npauses++;
+		where->wait = where->testing == SCAN_TESTING_SMALL ? SMALL_FIRST_ROWS : PAUSE;
+		where->npauses++;
 	}
-	node->ntested = node->ndropped = node->nrest = 0;
+	where->ntested = where->ndropped = where->nrest = 0;
 }
 
 /*
- * TestPage
- *		The scan has entered a page: take out of its list the rows behind the
- *		current one that do not pass.  Returns how many.
+ * BloomScanTestWhere
+ *		Take out of the list of a page, which the scan has just entered, the
+ *		rows that do not pass.  Returns how many.
  */
-static int
-TestPage(WhereNode *node, TableScanDesc desc)
+int
+BloomScanTestWhere(ScanWhere *where, ScanPage *page, TableScanDesc desc)
 {
-	ExprContext *econtext = ((SeqScanState *) outerPlanState(node))->ss.ps.ps_ExprContext;
+	ExprContext *econtext = where->scan->ss.ps.ps_ExprContext;
 	const BloomBatchRoutine *routine = Routine();
 	int			ndropped = 0;
-	int			nrows;
+	int			nrows = page->nrows;
 
-	if (node->ntested >= (node->testing == SCAN_TESTING_OFF ? WINDOW : SMALL_WINDOW))
-		EndWindow(node);
+	if (where->ntested >= (where->testing == SCAN_TESTING_OFF ? WINDOW : SMALL_WINDOW))
+		EndWindow(where);
 
-	/* where counts are shown, they tell nothing of rows that a policy hides */
-	node->is_tested = BloomScanEnterPage(&node->page, desc) &&
-		(node->css.ss.ps.instrument == NULL || node->rest == NULL);
-	if (!node->is_tested)
+	where->is_tested = where->wait == 0;
+	if (!where->is_tested)
 		return 0;
-	nrows = node->page.nrows;
 	ResetExprContext(econtext);
-	for (int i = 0; i < node->ntests; i++)
+	for (int i = 0; i < where->ntests && page->nrows > 0; i++)
 	{
-		WhereTest  *test = &node->tests[i];
+		WhereTest  *test = &where->tests[i];
 
-		if (node->page.nrows == 0)
-			break;
-		if (OpenFilter(test, econtext, routine))
-		{
-			TestKeys(node, test, desc, routine);
-			ndropped += BloomScanKeepRows(&node->page, desc);
-		}
-		else
-			node->is_tested = false;
+		if (!OpenFilter(test, econtext, routine) ||
+			!TestKeys(test, page, desc, routine, econtext))
+			where->is_tested = false;
+		ndropped += BloomScanKeepRows(page, desc);
 	}
 	ResetExprContext(econtext);
-	if (node->is_tested)
+	if (where->is_tested)
 	{
-		node->npages++;
-		node->ntested += nrows;
-		node->ndropped += ndropped;
+		where->npages++;
+		where->ntested += nrows;
+		where->ndropped += ndropped;
 	}
 	else
-		node->nnot++;
-	node->total_dropped += ndropped;
+		where->nnot++;
+	where->total_dropped += ndropped;
 	return ndropped;
 }
 
@@ -256,107 +242,25 @@ TestPage(WhereNode *node, TableScanDesc desc)
  * ----------------------------------------------------------------
  */
 
-/* The same as ExecQual of the condition, and count who dropped the row. */
-static bool
-PassesCounted(WhereNode *node, bool is_tested)
-{
-	SeqScanState *scan = (SeqScanState *) outerPlanState(node);
-
-	for (int i = 0; i < node->nmembers; i++)
-	{
-		WhereMember *member = &node->members[i];
-
-		if ((is_tested && member->is_test) ||
-			ExecQual(member->condition, scan->ss.ps.ps_ExprContext))
-			continue;
-		if (member->is_test)
-			InstrCountFiltered1(node, 1);
-		else
-		{
-			/* the scan has not returned it */
-			InstrCountFiltered1(scan, 1);
-			scan->ss.ps.instrument->tuplecount -= 1;
-		}
-		return false;
-	}
-	return true;
-}
-
 /*
- * Next
- *		The next row: what ExecScan does for the scan, with our tests.
+ * BloomScanMeets
+ *		Does the row in the scan's expression context meet its condition?
+ *
+ * Only what is left of it, if the row was tested together with those of its
+ * page.
  */
-static TupleTableSlot *
-Next(PlanState *ps)
+bool
+BloomScanMeets(ScanWhere *where, ScanPage *page, bool is_new)
 {
-	WhereNode  *node = (WhereNode *) ps;
-	SeqScanState *scan = (SeqScanState *) outerPlanState(ps);
-	EState	   *estate = ps->state;
-	TupleTableSlot *slot = scan->ss.ss_ScanTupleSlot;
-	ProjectionInfo *projection = scan->ss.ps.ps_ProjInfo;
-	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
-	TableScanDesc desc;
+	bool		is_tested = !is_new && where->is_tested;
+	bool		meets;
 
-	if (unlikely(scan->ss.ps.chgParam != NULL))
-	{
-		BeginAgain(node);
-		ExecReScan(&scan->ss.ps);
-	}
-	if (unlikely(scan->ss.ss_currentScanDesc == NULL))
-		scan->ss.ss_currentScanDesc = BloomScanBegin(&scan->ss);
-	desc = scan->ss.ss_currentScanDesc;
-
-	for (;;)
-	{
-		bool		found;
-		bool		is_tested = false;
-
-		CHECK_FOR_INTERRUPTS();
-		if (scan->ss.ps.instrument)
-			InstrStartNode(scan->ss.ps.instrument);
-		found = table_scan_getnextslot(desc, estate->es_direction, slot);
-		if (scan->ss.ps.instrument)
-			InstrStopNode(scan->ss.ps.instrument, found ? 1.0 : 0.0);
-		if (!found)
-		{
-			BloomScanForgetPage(&node->page);
-			return projection != NULL ?
-				ExecClearTuple(projection->pi_state.resultslot) : NULL;
-		}
-
-		if (unlikely(!ScanDirectionIsForward(estate->es_direction)))
-		{
-			/* rows behind the page's first one were tested; it was not */
-			BloomScanForgetPage(&node->page);
-			node->nbackward++;
-		}
-		else if (node->wait > 0)
-		{
-			if (--node->wait == 0)
-				BloomScanForgetPage(&node->page);
-		}
-		else if (BloomScanIsNewPage(&node->page, desc))
-		{
-			int			ndropped = TestPage(node, desc);
-
-			/* the scan has read them */
-			InstrCountFiltered1(node, ndropped);
-			if (scan->ss.ps.instrument)
-				scan->ss.ps.instrument->tuplecount += ndropped;
-		}
-		else
-			is_tested = node->is_tested;
-
-		ResetExprContext(econtext);
-		econtext->ecxt_scantuple = slot;
-		if (unlikely(ps->instrument != NULL) ? !PassesCounted(node, is_tested) :
-			!ExecQual(is_tested ? node->rest : node->whole, econtext))
-		{
-			node->nrest += is_tested;
-			continue;
-		}
-		return projection != NULL ? ExecProject(projection) : slot;
-	}
+	if (where->wait > 0 && --where->wait == 0)
+		BloomScanForgetPage(page);
+	meets = ExecQual(is_tested ? where->rest : where->whole,
+					 where->scan->ss.ps.ps_ExprContext);
+	where->nrest += is_tested && !meets;
+	return meets;
 }
 
 
@@ -445,148 +349,119 @@ IsTest(SeqScanState *scan, Node *clause, const BloomBatchRoutine *routine,
 }
 
 /*
- * BloomScanWhere
- *		Have the tests of filters in the condition of a sequential scan done a
- *		page at a time, if there are any, by a node at this link to the scan.
+ * BloomScanBeginWhere
+ *		The scan begins, perhaps again: it may be read for few rows.
+ */
+void
+BloomScanBeginWhere(ScanWhere *where)
+{
+	if (where->testing == SCAN_TESTING_OFF)
+		where->wait = Max(where->wait, FIRST_ROWS);
+	else if (where->testing == SCAN_TESTING_SMALL)
+		where->wait = Max(where->wait, SMALL_FIRST_ROWS);
+}
+
+/*
+ * BloomScanWhereOf
+ *		The tests of filters in the condition of a sequential scan, which are to
+ *		be done a page at a time.  NULL if there are none.
  *
  * Nobody may see that the condition is asked for fewer rows: it has no
  * volatile function.
  */
-void
-BloomScanWhere(PlanState **link, ScanTesting testing)
+ScanWhere *
+BloomScanWhereOf(SeqScanState *scan, ScanTesting testing)
 {
-	SeqScanState *scan = (SeqScanState *) *link;
 	List	   *condition = scan->ss.ps.plan->qual;
 	const BloomBatchRoutine *routine = Routine();
 	WhereTest  *tests;
-	WhereNode  *node;
+	ScanWhere  *where;
 	Plan	   *plan;
-	List	   *clauses = NIL;
 	List	   *rest = NIL;
 	int			ntests = 0;
-	int			n = 0;
 	ListCell   *lc;
 
 	if (routine == NULL || condition == NIL ||
 		!BloomScanHasPages(scan->ss.ss_currentRelation) ||
 		!BloomScanQuietList(condition))
-		return;
+		return NULL;
 	tests = palloc(list_length(condition) * sizeof(WhereTest));
 	foreach(lc, condition)
 	{
 		if (IsTest(scan, lfirst(lc), routine, &tests[ntests]))
-		{
-			clauses = lappend(clauses, lfirst(lc));
 			ntests++;
-		}
 		else
 			rest = lappend(rest, lfirst(lc));
 	}
 	if (ntests == 0)
 	{
 		pfree(tests);
-		return;
+		return NULL;
 	}
 
-	node = palloc0(sizeof(WhereNode));
-	node->planned = scan->ss.ps.plan;
-	/* EXPLAIN shows of the scan what we leave to it; the plan may be cached */
+	where = palloc0(sizeof(ScanWhere));
+	where->scan = scan;
+	where->planned = scan->ss.ps.plan;
+	/* EXPLAIN shows the condition as that of our node; the plan may be cached */
 	plan = palloc(sizeof(SeqScan));
 	memcpy(plan, scan->ss.ps.plan, sizeof(SeqScan));
-	plan->qual = rest;
+	plan->qual = NIL;
 	scan->ss.ps.plan = plan;
-
-	BloomScanInitNode(&node->css, &where_methods, link, SCAN_WHERE_ID);
-	/* WHERE CURRENT OF asks whichever node scans the table */
-	node->css.ss.ss_currentRelation = scan->ss.ss_currentRelation;
-	node->css.ss.ss_ScanTupleSlot = scan->ss.ss_ScanTupleSlot;
-	node->testing = testing;
-	node->wait = testing == SCAN_TESTING_OFF ? FIRST_ROWS :
-		testing == SCAN_TESTING_SMALL ? SMALL_FIRST_ROWS : 0;
-	BloomScanForgetPage(&node->page);
-	node->clauses = clauses;
-	node->ntests = ntests;
-	node->tests = tests;
-	node->whole = scan->ss.ps.qual;
-	node->rest = ExecInitQual(rest, &scan->ss.ps);
-	if (node->css.ss.ps.instrument != NULL)
-	{
-		node->nmembers = list_length(condition);
-		node->members = palloc(node->nmembers * sizeof(WhereMember));
-		foreach(lc, condition)
-		{
-			WhereMember *member = &node->members[n++];
-
-			member->condition = ExecInitQual(list_make1(lfirst(lc)), &scan->ss.ps);
-			member->is_test = list_member_ptr(clauses, lfirst(lc));
-		}
-	}
-	ExecSetExecProcNode(&node->css.ss.ps, Next);
+	where->testing = testing;
+	where->ntests = ntests;
+	where->tests = tests;
+	where->whole = scan->ss.ps.qual;
+	where->rest = ExecInitQual(rest, &scan->ss.ps);
+	BloomScanBeginWhere(where);
+	return where;
 }
 
 
 /* ----------------------------------------------------------------
- *		What the server asks of the node
+ *		What is shown
  * ----------------------------------------------------------------
  */
 
-static void
-End(CustomScanState *css)
+/*
+ * BloomScanReportWhere
+ *		For the random tests: what happened.
+ */
+void
+BloomScanReportWhere(const ScanWhere *where, int nbackward, int nrescans,
+					 uint64 njoined)
 {
-	WhereNode  *node = (WhereNode *) css;
+	int			seen = 0;
+	int			kinds = 0;
 
-	if (node->testing != SCAN_TESTING_OFF)
+	if (where->testing == SCAN_TESTING_OFF)
+		return;
+	for (int i = 0; i < where->ntests; i++)
 	{
-		int			seen = 0;
-		int			kinds = 0;
-
-		for (int i = 0; i < node->ntests; i++)
-		{
-			seen |= node->tests[i].column.seen;
-			kinds |= node->tests[i].kind;
-		}
-		ereport(DEBUG1,
-				(errmsg_internal("bloomtype_where: tests=%d kinds=%d type=%u pages=" UINT64_FORMAT
-								 " not=" UINT64_FORMAT " dropped=" UINT64_FORMAT
-								 " seen=%d rest=%d pauses=%d backward=%d rescans=%d worker=%d",
-								 node->ntests, kinds, node->tests[0].type,
-								 node->npages, node->nnot,
-								 node->total_dropped, seen, node->rest != NULL,
-								 node->npauses, node->nbackward, node->nrescans,
-								 IsParallelWorker())));
+		seen |= where->tests[i].column.seen;
+		kinds |= where->tests[i].kind;
 	}
-	ExecEndNode(outerPlanState(css));
+	ereport(DEBUG1,
+			(errmsg_internal("bloomtype_where: tests=%d kinds=%d type=%u pages=" UINT64_FORMAT
+							 " not=" UINT64_FORMAT " dropped=" UINT64_FORMAT
+							 " seen=%d rest=%d pauses=%d backward=%d rescans=%d joined="
+							 UINT64_FORMAT " worker=%d",
+							 where->ntests, kinds, where->tests[0].type,
+							 where->npages, where->nnot,
+							 where->total_dropped, seen, where->rest != NULL,
+							 where->npauses, nbackward, nrescans, njoined,
+							 IsParallelWorker())));
 }
 
-static void
-Rescan(CustomScanState *css)
+/*
+ * BloomScanExplainWhere
+ *		The condition, as text.
+ */
+char *
+BloomScanExplainWhere(const ScanWhere *where, List *ancestors, ExplainState *es)
 {
-	PlanState  *child = outerPlanState(css);
-
-	BeginAgain((WhereNode *) css);
-	/* else we do it, with the next row */
-	if (child->chgParam == NULL)
-		ExecReScan(child);
-}
-
-static void
-Explain(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	WhereNode  *node = (WhereNode *) css;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->planned,
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, where->planned,
 												   ancestors);
 
-	ExplainPropertyText("Filter",
-						deparse_expression((Node *) make_ands_explicit(node->clauses),
-										   context, es->verbose, false), es);
-	if (es->analyze && css->ss.ps.instrument != NULL)
-		BloomScanExplainRows("Rows Removed by Filter",
-							 css->ss.ps.instrument->nfiltered1, &css->ss.ps, es);
+	return deparse_expression((Node *) make_ands_explicit(where->planned->qual),
+							  context, es->verbose, false);
 }
-
-static const CustomExecMethods where_methods = {
-	.CustomName = "Bloom Filter",
-	.EndCustomScan = End,
-	.ReScanCustomScan = Rescan,
-	.ExplainCustomScan = Explain
-};

@@ -242,6 +242,8 @@ class Test(joins.Test):
                 kinds.add('backward')
             if int(line['rescans']) > 0:
                 kinds.add('scanned again')
+            if int(line['joined']) > 0:
+                kinds.add('beside a filter of a join')
             if line['worker'] == '1':
                 kinds.add('in a worker')
             if 'FOR UPDATE' in query.sql:
@@ -252,7 +254,7 @@ class Test(joins.Test):
 KINDS = {1: 'a constant', 2: 'an InitPlan', 4: 'an external parameter', 8: 'a parameter from above'}
 READ = {1: 'at a fixed offset', 2: 'with nulls behind', 4: 'by a walk', 8: 'older than the column'}
 WANTED = ['rows dropped', 'a page by rows', 'by rows, then by pages', *KINDS.values(), *READ.values(), 'two tests', 'with other conditions', 'a pause', 'backward',
-          'scanned again', 'in a worker', 'FOR UPDATE',
+          'scanned again', 'beside a filter of a join', 'in a worker', 'FOR UPDATE',
           *(f'rows dropped: {run}, {testing}' for run in ('plain', 'prepared', 'cursor', 'function', 'explain', 'dml') for testing in ('force', 'small'))]
 
 
