@@ -45,6 +45,7 @@
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "replication/logicalworker.h"
+#include "storage/lock.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
