@@ -136,53 +136,19 @@ ParentTriggerOf(Oid trigger, Oid *table)
 	return result;
 }
 
-/* Has a table a trigger of this name, which calls this function? */
-static bool
-HasTrigger(Oid table, const char *name, Oid function)
-{
-	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		result;
-
-	ScanKeyInit(&keys[0], Anum_pg_trigger_tgrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(table));
-	ScanKeyInit(&keys[1], Anum_pg_trigger_tgname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum(name));
-	scan = systable_beginscan(catalog, TriggerRelidNameIndexId, true, NULL, 2,
-							  keys);
-	tuple = systable_getnext(scan);
-	result = HeapTupleIsValid(tuple) &&
-		((Form_pg_trigger) GETSTRUCT(tuple))->tgfoid == function;
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
 /*
  * StoredSetTriggerTable
  *		The table for which a trigger was made.
  *
- * A partition has a copy of its parent's trigger, and says whose it is.  A chunk
- * of a hypertable has one of the same name.
+ * A partition has a copy of its parent's trigger, which says whose it is.
  */
 Oid
 StoredSetTriggerTable(const TriggerData *trigger)
 {
 	Oid			table = RelationGetRelid(trigger->tg_relation);
-	Oid			parent;
 
 	for (Oid oid = trigger->tg_trigger->tgoid; OidIsValid(oid);)
 		oid = ParentTriggerOf(oid, &table);
-	if (table == RelationGetRelid(trigger->tg_relation) &&
-		!trigger->tg_relation->rd_rel->relispartition && has_superclass(table))
-	{
-		parent = get_partition_parent(table, true);
-		if (HasTrigger(parent, trigger->tg_trigger->tgname,
-					   trigger->tg_trigger->tgfoid))
-			table = parent;
-	}
 	return table;
 }
 

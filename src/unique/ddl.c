@@ -17,7 +17,6 @@
 #include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_trigger.h"
 #include "commands/event_trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -27,7 +26,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "set/compat.h"
 #include "set/set.h"
@@ -40,59 +38,71 @@
 
 /*
  * The keys whose row triggers a table has, or the one of this trigger.
- *
- * A trigger that names a table is that by which a set says whose it is.
  */
 static List *
-KeysOf(Relation rel, const char *name)
+KeysOf(Oid relid, const char *name)
 {
+	Relation	rel = try_relation_open(relid, AccessShareLock);
 	List	   *result = NIL;
+	const Trigger *trigger;
+	int			at = 0;
 
-	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	if (rel == NULL)
+		return NIL;
+	while ((trigger = BloomUniqueNextRowTrigger(rel, &at)) != NULL)
 	{
-		Trigger    *trigger = &rel->trigdesc->triggers[i];
-		TriggerData data = {.tg_relation = rel,.tg_trigger = trigger};
+		TriggerData data = {.tg_relation = rel,.tg_trigger = unconstify(Trigger *, trigger)};
 		BloomUniqueTag *tag;
 
-		if (!TRIGGER_FOR_ROW(trigger->tgtype) || OidIsValid(trigger->tgconstrrelid) ||
-			(name != NULL && strcmp(name, trigger->tgname) != 0) ||
-			!BloomUniqueIsOurs(trigger->tgfoid))
+		if (name != NULL && strcmp(name, trigger->tgname) != 0)
 			continue;
 		tag = palloc0(sizeof(BloomUniqueTag));
 		tag->seed = BloomUniqueSeedOf(trigger->tgnargs, trigger->tgargs);
 		tag->root = StoredSetTriggerTable(&data);
 		result = lappend(result, tag);
 	}
+	relation_close(rel, NoLock);
 	return result;
 }
 
 /*
- * Claim and check the rows of a partition, as the table's owner.
- *
- * A set that does not name the table, as when a dump is being restored, is not asked: all
- * writes are errors until bloom_unique_rebuild, which checks all rows.
+ * The set of a key, or invalid, if it does not name the table, as when a dump is being
+ * restored.  Then it is not asked: all writes are errors until bloom_unique_rebuild,
+ * which checks all rows.
  */
-static void
-ClaimLeaf(const BloomUniqueTag *tag, Relation rel)
+static Oid
+SetOf(const BloomUniqueTag *tag)
 {
 	BloomUniqueTriggers triggers;
+
+	BloomUniqueFindTriggers(tag, &triggers);
+	return OidIsValid(triggers.set) &&
+		BloomUniqueAskSet(triggers.set, tag->root) == BLOOM_UNIQUE_NAMED ?
+		triggers.set : InvalidOid;
+}
+
+/* Claim and check the rows of a partition, as the table's owner. */
+static void
+ClaimLeaf(const BloomUniqueTag *tag, Oid relid)
+{
+	Relation	rel;
 	BloomUnique *unique;
 	Oid			user;
 	int			context;
 
-	BloomUniqueFindTriggers(tag, &triggers);
-	if (!OidIsValid(triggers.set) ||
-		BloomUniqueAskSet(triggers.set, tag->root) != BLOOM_UNIQUE_NAMED)
+	if (!OidIsValid(SetOf(tag)))
 		return;
+	rel = relation_open(relid, AccessShareLock);
 	unique = BloomUniqueRecall(tag);
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	(void) BloomUniqueLookAt(unique, rel);
-	BloomUniqueClaimLeaf(unique, rel);
+	BloomUniqueClaimLeaf(unique, relid);
 	PopActiveSnapshot();
 	SetUserIdAndSecContext(user, context);
+	relation_close(rel, NoLock);
 }
 
 /* Claim the rows of a table and of those below it. */
@@ -104,13 +114,8 @@ ClaimTree(Oid relid, const char *trigger)
 
 	foreach(leaf, BloomUniqueLeaves(relid, NULL))
 	{
-		Relation	rel = try_relation_open(lfirst_oid(leaf), AccessShareLock);
-
-		if (rel == NULL)
-			continue;
-		foreach(key, KeysOf(rel, trigger))
-			ClaimLeaf(lfirst(key), rel);
-		relation_close(rel, NoLock);
+		foreach(key, KeysOf(lfirst_oid(leaf), trigger))
+			ClaimLeaf(lfirst(key), lfirst_oid(leaf));
 	}
 }
 
@@ -118,11 +123,7 @@ ClaimTree(Oid relid, const char *trigger)
 static void
 CheckAll(const BloomUniqueTag *tag)
 {
-	BloomUniqueTriggers triggers;
-
-	BloomUniqueFindTriggers(tag, &triggers);
-	if (!OidIsValid(triggers.set) ||
-		BloomUniqueAskSet(triggers.set, tag->root) != BLOOM_UNIQUE_NAMED)
+	if (!OidIsValid(SetOf(tag)))
 		return;
 	(void) BloomUniqueRefill(BloomUniqueRecall(tag));
 	BloomUniqueForgetStatements(tag);
@@ -133,33 +134,7 @@ CheckAll(const BloomUniqueTag *tag)
  * ----------------------------------------------------------------
  */
 
-/*
- * A trigger, or all of a table, may have been enabled: check what was written
- * without it.
- */
-static void
-CheckEnabled(Oid relid, const char *name)
-{
-	Relation	rel = relation_open(relid, AccessShareLock);
-	List	   *keys = KeysOf(rel, name);
-	ListCell   *cell;
-
-	relation_close(rel, NoLock);
-	foreach(cell, keys)
-	{
-		const BloomUniqueTag *tag = lfirst(cell);
-
-		/* those of partitions stay as they are after ALTER TABLE ONLY */
-		BloomUniqueWarnDisabled(tag, relid);
-		/* a trigger of a partition can have another name than those below it */
-		if (tag->root == relid)
-			CheckAll(tag);
-		else
-			ClaimTree(relid, get_rel_relkind(relid) == RELKIND_RELATION ? name : NULL);
-	}
-}
-
-/* Partitions were attached, or made of others: their rows count from now on. */
+/* Partitions were attached: their rows count from now on. */
 static void
 CheckAttached(Oid relid)
 {
@@ -170,56 +145,6 @@ CheckAttached(Oid relid)
 		ClaimTree(lfirst_oid(cell), NULL);
 }
 
-/* Warn, if rows of a table or of those below it are not checked. */
-static void
-WarnDisabled(Oid relid, const char *name)
-{
-	Relation	rel = relation_open(relid, AccessShareLock);
-	List	   *keys = KeysOf(rel, name);
-	ListCell   *cell;
-
-	relation_close(rel, NoLock);
-	foreach(cell, keys)
-		BloomUniqueWarnDisabled(lfirst(cell), relid);
-}
-
-/* The sets of a table have its owner, by whose rights they are written. */
-static void
-ChangeOwner(Oid relid)
-{
-	Relation	rel = relation_open(relid, AccessShareLock);
-	char	   *owner = GetUserNameFromId(rel->rd_rel->relowner, false);
-	List	   *keys = KeysOf(rel, NULL);
-	ListCell   *cell;
-
-	relation_close(rel, NoLock);
-	foreach(cell, keys)
-	{
-		const BloomUniqueTag *tag = lfirst(cell);
-		BloomUniqueTriggers triggers;
-
-		BloomUniqueFindTriggers(tag, &triggers);
-		if (tag->root == relid && OidIsValid(triggers.set) && !triggers.is_ambiguous &&
-			BloomUniqueAskSet(triggers.set, relid) == BLOOM_UNIQUE_NAMED)
-			BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s",
-									BloomUniqueNameOf(triggers.set),
-									quote_identifier(owner)));
-	}
-}
-
-/* A column may have other values: check the keys that have it. */
-static void
-CheckExpression(Oid relid)
-{
-	Relation	rel = relation_open(relid, AccessShareLock);
-	List	   *keys = KeysOf(rel, NULL);
-	ListCell   *cell;
-
-	relation_close(rel, NoLock);
-	foreach(cell, keys)
-		CheckAll(lfirst(cell));
-}
-
 /*
  * A partition was made: an error, if it is a foreign table, to which others write.
  * Where the trigger of its parent is disabled, so is its own.
@@ -227,50 +152,82 @@ CheckExpression(Oid relid)
 static void
 CheckMade(Oid relid)
 {
-	Relation	rel = relation_open(relid, AccessShareLock);
+	ListCell   *cell;
 
-	if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE && KeysOf(rel, NULL) != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("partition \"%s\" is a foreign table", RelationGetRelationName(rel)),
-				 errdetail("Keys of a table that has unique keys cannot be looked up there, and others can write to it.")));
-	relation_close(rel, NoLock);
-	WarnDisabled(relid, NULL);
+	foreach(cell, KeysOf(relid, NULL))
+	{
+		if (get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("partition \"%s\" is a foreign table", get_rel_name(relid)),
+					 errdetail("Keys of a table that has unique keys cannot be looked up there, and others can write to it.")));
+		BloomUniqueWarnDisabled(lfirst(cell), relid);
+	}
+}
+
+/* The set of a table has its owner, by whose rights it is written. */
+static void
+ChangeOwner(const BloomUniqueTag *tag, Oid owner)
+{
+	Oid			set = SetOf(tag);
+
+	if (OidIsValid(set))
+		BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s", BloomUniqueNameOf(set),
+								quote_identifier(GetUserNameFromId(owner, false))));
+}
+
+/* Do what a part of ALTER TABLE means for one of the unique keys of a table. */
+static void
+FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag)
+{
+	switch (command->subtype)
+	{
+		case AT_EnableTrig:
+		case AT_EnableAlwaysTrig:
+		case AT_EnableTrigAll:
+		case AT_EnableTrigUser:
+			/* those of partitions stay as they are after ALTER TABLE ONLY */
+			BloomUniqueWarnDisabled(tag, relid);
+			/* check what was written without the trigger */
+			if (tag->root == relid)
+				CheckAll(tag);
+			else
+				/* that of a partition can have another name than those below it */
+				ClaimTree(relid, get_rel_relkind(relid) == RELKIND_RELATION ?
+						  command->name : NULL);
+			break;
+		case AT_DisableTrig:
+		case AT_DisableTrigAll:
+		case AT_DisableTrigUser:
+		case AT_EnableReplicaTrig:
+			BloomUniqueWarnDisabled(tag, relid);
+			break;
+		case AT_ChangeOwner:
+			if (tag->root == relid)
+				ChangeOwner(tag, BloomUniqueOwnerOf(relid));
+			break;
+		default:
+			/* a column may have other values */
+			if (BloomSetsExpression(command))
+				CheckAll(tag);
+			break;
+	}
 }
 
 /* Do what a part of ALTER TABLE means for unique keys. */
 static void
 Follow(Oid relid, const AlterTableCmd *command)
 {
-	switch (command->subtype)
+	ListCell   *cell;
+
+	if (command->subtype == AT_AttachPartition)
 	{
-		case AT_AttachPartition:
-			CheckAttached(relid);
-			break;
-		case AT_EnableTrig:
-		case AT_EnableAlwaysTrig:
-			CheckEnabled(relid, command->name);
-			break;
-		case AT_EnableTrigAll:
-		case AT_EnableTrigUser:
-			CheckEnabled(relid, NULL);
-			break;
-		case AT_DisableTrig:
-		case AT_EnableReplicaTrig:
-			WarnDisabled(relid, command->name);
-			break;
-		case AT_DisableTrigAll:
-		case AT_DisableTrigUser:
-			WarnDisabled(relid, NULL);
-			break;
-		case AT_ChangeOwner:
-			ChangeOwner(relid);
-			break;
-		default:
-			if (BloomSetsExpression(command))
-				CheckExpression(relid);
-			break;
+		CheckAttached(relid);
+		return;
 	}
+	/* of those that matter, one names a column, and others a trigger or none */
+	foreach(cell, KeysOf(relid, BloomSetsExpression(command) ? NULL : command->name))
+		FollowKey(relid, command, lfirst(cell));
 }
 
 /* The commands that were collected, in their order */

@@ -217,6 +217,35 @@ NextTrigger(Relation catalog, SysScanDesc scan, HeapTuple *tuple, int64 *seed)
 	return NULL;
 }
 
+/* Does the session know the key that these columns of a table are, in this order? */
+static bool
+KnowsSeed(Oid root, const AttrNumber *columns, int ncolumns, int64 *seed)
+{
+	HASH_SEQ_STATUS status;
+	Known	   *known;
+
+	if (known_keys == NULL)
+		return false;
+	hash_seq_init(&status, known_keys);
+	while ((known = hash_seq_search(&status)) != NULL)
+	{
+		const BloomUnique *unique = known->unique;
+		int			n = 0;
+
+		if (unique == NULL || !unique->is_valid || unique->tag.root != root ||
+			unique->ncolumns != ncolumns)
+			continue;
+		while (n < ncolumns && unique->columns[n].number == columns[n])
+			n++;
+		if (n < ncolumns)
+			continue;
+		*seed = unique->tag.seed;
+		hash_seq_term(&status);
+		return true;
+	}
+	return false;
+}
+
 /*
  * BloomUniqueFindSeed
  *		The seed of the key that these columns of a table are, in this order or in
@@ -226,11 +255,15 @@ bool
 BloomUniqueFindSeed(Oid root, const AttrNumber *columns, int ncolumns,
 					bool any_order, int64 *seed)
 {
-	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
-	SysScanDesc scan = BeginTriggers(catalog, root);
+	Relation	catalog;
+	SysScanDesc scan;
 	HeapTuple	tuple;
 	Form_pg_trigger form;
 
+	if (KnowsSeed(root, columns, ncolumns, seed))
+		return true;
+	catalog = table_open(TriggerRelationId, AccessShareLock);
+	scan = BeginTriggers(catalog, root);
 	while ((form = NextTrigger(catalog, scan, &tuple, seed)) != NULL &&
 		   !HasColumns(form, columns, ncolumns, any_order));
 	systable_endscan(scan);
@@ -445,6 +478,23 @@ DescribeColumn(Oid root, AttrNumber number, BloomUniqueColumn *column)
 }
 
 /*
+ * BloomUniqueOwnerOf
+ *		The owner of a table, which is locked.
+ */
+Oid
+BloomUniqueOwnerOf(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "table %u does not exist", relid);
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * BloomUniqueDescribe
  *		Complete what is known of a key, whose table and numbers of columns are
  *		there.
@@ -452,15 +502,10 @@ DescribeColumn(Oid root, AttrNumber number, BloomUniqueColumn *column)
 void
 BloomUniqueDescribe(BloomUnique *unique)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID,
-										ObjectIdGetDatum(unique->tag.root));
 	Oid			types[INDEX_MAX_KEYS];
 	Oid			collations[INDEX_MAX_KEYS];
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "table %u does not exist", unique->tag.root);
-	unique->owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
+	unique->owner = BloomUniqueOwnerOf(unique->tag.root);
 	for (int i = 0; i < unique->ncolumns; i++)
 	{
 		DescribeColumn(unique->tag.root, unique->columns[i].number,
@@ -538,25 +583,6 @@ BloomUniqueCopyKey(const BloomUnique *unique, Datum *key)
  * ----------------------------------------------------------------
  */
 
-/* What is known of partitions may be false, of one or of all. */
-static void
-ForgetLeaves(HTAB *leaves, Oid relid)
-{
-	HASH_SEQ_STATUS status;
-	BloomUniqueLeaf *leaf;
-
-	if (OidIsValid(relid))
-	{
-		leaf = hash_search(leaves, &relid, HASH_FIND, NULL);
-		if (leaf != NULL)
-			leaf->is_valid = false;
-		return;
-	}
-	hash_seq_init(&status, leaves);
-	while ((leaf = hash_seq_search(&status)) != NULL)
-		leaf->is_valid = false;
-}
-
 /* A table has changed, or any. */
 static void
 ForgetRelation(Datum arg, Oid relid)
@@ -576,14 +602,17 @@ ForgetRelation(Datum arg, Oid relid)
 	while ((known = hash_seq_search(&status)) != NULL)
 	{
 		BloomUnique *unique = known->unique;
+		BloomUniqueLeaf *leaf;
 
 		if (unique == NULL)
 			continue;
 		if (!OidIsValid(relid) || relid == unique->tag.root ||
 			relid == unique->set)
 			unique->is_valid = false;
-		if (unique->leaves != NULL)
-			ForgetLeaves(unique->leaves, relid);
+		leaf = unique->leaves == NULL ? NULL :
+			hash_search(unique->leaves, &relid, HASH_FIND, NULL);
+		if (leaf != NULL)
+			leaf->is_valid = false;
 	}
 }
 

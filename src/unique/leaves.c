@@ -185,16 +185,36 @@ BloomUniqueIsBelow(Oid leaf, Oid root)
 	return relid == root;
 }
 
-/* The trigger of a table that checks rows for a key, or NULL */
-static const Trigger *
-RowTriggerOf(Relation rel, const BloomUniqueTag *tag)
+/*
+ * BloomUniqueNextRowTrigger
+ *		The next trigger of a table that checks its rows, or NULL.  One that names a
+ *		table is that by which a set says whose it is.
+ */
+const Trigger *
+BloomUniqueNextRowTrigger(Relation rel, int *at)
 {
-	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	while (rel->trigdesc != NULL && *at < rel->trigdesc->numtriggers)
 	{
-		const Trigger *trigger = &rel->trigdesc->triggers[i];
+		const Trigger *trigger = &rel->trigdesc->triggers[(*at)++];
 
 		if (TRIGGER_FOR_ROW(trigger->tgtype) && !OidIsValid(trigger->tgconstrrelid) &&
-			BloomUniqueIsOurs(trigger->tgfoid) &&
+			BloomUniqueIsOurs(trigger->tgfoid))
+			return trigger;
+	}
+	return NULL;
+}
+
+/* The trigger of a table that does not check rows for a key, or NULL */
+static const Trigger *
+DisabledTriggerOf(Relation rel, const BloomUniqueTag *tag)
+{
+	const Trigger *trigger;
+	int			at = 0;
+
+	while ((trigger = BloomUniqueNextRowTrigger(rel, &at)) != NULL)
+	{
+		if ((trigger->tgenabled == TRIGGER_DISABLED ||
+			 trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA) &&
 			BloomUniqueSeedOf(trigger->tgnargs, trigger->tgargs) == tag->seed)
 			return trigger;
 	}
@@ -210,27 +230,24 @@ BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid)
 {
 	List	   *parents;
 	List	   *leaves = BloomUniqueLeaves(relid, &parents);
+	const Trigger *trigger = NULL;
 	ListCell   *cell;
 
 	foreach(cell, list_concat(parents, leaves))
 	{
 		Relation	rel = try_relation_open(lfirst_oid(cell), AccessShareLock);
-		const Trigger *trigger;
 
 		if (rel == NULL)
 			continue;
-		trigger = RowTriggerOf(rel, tag);
-		if (trigger != NULL && (trigger->tgenabled == TRIGGER_DISABLED ||
-								trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA))
-		{
+		trigger = DisabledTriggerOf(rel, tag);
+		if (trigger != NULL)
 			ereport(WARNING,
 					(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
 							RelationGetRelationName(rel), trigger->tgname),
 					 errhint("ALTER TABLE ... ENABLE TRIGGER, without ONLY, checks all rows.")));
-			relation_close(rel, AccessShareLock);
-			break;
-		}
 		relation_close(rel, AccessShareLock);
+		if (trigger != NULL)
+			break;
 	}
 }
 
@@ -379,7 +396,8 @@ BloomUniqueLookAt(BloomUnique *unique, Relation rel)
 									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
 	leaf = hash_search(unique->leaves, &relid, HASH_ENTER, &found);
-	if (!found)
+	/* what made the key invalid may have been about all tables */
+	if (!found || !unique->is_valid)
 		leaf->is_valid = false;
 	while (!leaf->is_valid)
 	{

@@ -35,7 +35,7 @@
 #include "set/set.h"
 #include "unique/unique.h"
 
-/* Equal hashes that are looked at in one more pass over the rows */
+/* Equal hashes whose keys are looked up in one more pass over the rows */
 #define MAX_EQUAL	10000
 
 /* ----------------------------------------------------------------
@@ -43,44 +43,56 @@
  * ----------------------------------------------------------------
  */
 
-/*
- * BloomUniqueBeginRows
- *		Begin a scan of all rows of a partition that are there now.
- */
-void
-BloomUniqueBeginRows(BloomUniqueRows *rows, const BloomUnique *unique, Relation rel)
+/* Call a function for the keys that have no null, of all rows of an open table. */
+static void
+ScanKeys(BloomUnique *unique, Relation rel, BloomUniqueKeyAction action, void *arg)
 {
-	rows->rel = rel;
-	for (int i = 0; i < unique->ncolumns; i++)
-		rows->columns[i] = get_attnum(RelationGetRelid(rel),
-									  NameStr(unique->columns[i].name));
-	rows->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	rows->scan = table_beginscan(rel, rows->snapshot, 0, NULL, SO_NONE);
-	rows->slot = table_slot_create(rel, NULL);
-}
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL, SO_NONE);
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "key of a row",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
+	AttrNumber	columns[INDEX_MAX_KEYS];
+	Datum		key[INDEX_MAX_KEYS];
 
-/*
- * BloomUniqueNextKey
- *		The next key that has no null.  It is good until the next call.
- */
-bool
-BloomUniqueNextKey(BloomUniqueRows *rows, const BloomUnique *unique, Datum *key)
-{
-	while (table_scan_getnextslot(rows->scan, ForwardScanDirection, rows->slot))
+	for (int i = 0; i < unique->ncolumns; i++)
+		columns[i] = get_attnum(RelationGetRelid(rel),
+								NameStr(unique->columns[i].name));
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (BloomUniqueGetKey(unique, rows->columns, rows->slot, key))
-			return true;
+		if (!BloomUniqueGetKey(unique, columns, slot, key))
+			continue;
+		action(unique, key, arg);
+		MemoryContextReset(scratch);
 	}
-	return false;
+	MemoryContextSwitchTo(oldcontext);
+	MemoryContextDelete(scratch);
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	UnregisterSnapshot(snapshot);
 }
 
+/*
+ * BloomUniqueForAllKeys
+ *		Call a function for the keys of all rows of a partition, if it is there: by
+ *		one snapshot, which is taken now.
+ *
+ * The function runs in memory that is reset after each call.
+ */
 void
-BloomUniqueEndRows(BloomUniqueRows *rows)
+BloomUniqueForAllKeys(BloomUnique *unique, Oid relid, BloomUniqueKeyAction action,
+					  void *arg)
 {
-	table_endscan(rows->scan);
-	ExecDropSingleTupleTableSlot(rows->slot);
-	UnregisterSnapshot(rows->snapshot);
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+
+	if (rel == NULL)
+		return;
+	if (rel->rd_rel->relkind == RELKIND_RELATION)
+		ScanKeys(unique, rel, action, arg);
+	relation_close(rel, AccessShareLock);
 }
 
 /* ----------------------------------------------------------------
@@ -88,58 +100,68 @@ BloomUniqueEndRows(BloomUniqueRows *rows)
  * ----------------------------------------------------------------
  */
 
+/* Keys that are to be claimed */
+typedef struct Batch
+{
+	MemoryContext context;		/* of all this */
+	Datum	   *keys;
+	int			nkeys;
+	int			maxkeys;
+	Size		size;
+} Batch;
+
+static void
+ClaimBatch(BloomUnique *unique, Batch *batch)
+{
+	MemoryContext oldcontext = MemoryContextSwitchTo(batch->context);
+
+	if (batch->nkeys > 0)
+		BloomUniqueClaim(unique, batch->keys, batch->nkeys, false);
+	MemoryContextSwitchTo(oldcontext);
+	MemoryContextReset(batch->context);
+	batch->keys = NULL;
+	batch->nkeys = batch->maxkeys = 0;
+	batch->size = 0;
+}
+
+static void
+CollectKey(BloomUnique *unique, Datum *key, void *arg)
+{
+	Batch	   *batch = arg;
+	Size		width = unique->ncolumns * sizeof(Datum);
+	MemoryContext oldcontext = MemoryContextSwitchTo(batch->context);
+
+	if (batch->nkeys == batch->maxkeys)
+	{
+		batch->maxkeys = Max(1024, 2 * batch->maxkeys);
+		batch->keys = batch->keys == NULL ? palloc(batch->maxkeys * width) :
+			repalloc_huge(batch->keys, batch->maxkeys * width);
+	}
+	batch->size += BloomUniqueCopyKey(unique, key);
+	memcpy(&batch->keys[(Size) batch->nkeys++ * unique->ncolumns], key, width);
+	MemoryContextSwitchTo(oldcontext);
+	if (batch->size > (Size) maintenance_work_mem * 1024 ||
+		batch->nkeys > PG_INT32_MAX / 4)
+		ClaimBatch(unique, batch);
+}
+
 /*
  * BloomUniqueClaimLeaf
  *		Claim and check the keys of all rows of a partition.
  */
 void
-BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel)
+BloomUniqueClaimLeaf(BloomUnique *unique, Oid relid)
 {
-	MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext,
-												"unique keys",
-												ALLOCSET_DEFAULT_SIZES);
-	MemoryContext oldcontext;
-	Size		limit = (Size) maintenance_work_mem * 1024;
-	int			ncolumns = unique->ncolumns;
-	Datum		key[INDEX_MAX_KEYS];
-	Datum	   *keys = NULL;
-	int			nkeys = 0;
-	int			maxkeys = 0;
-	Size		size = 0;
-	BloomUniqueRows rows;
-	bool		found;
+	Batch		batch = {.context = AllocSetContextCreate(CurrentMemoryContext,
+														  "unique keys",
+														  ALLOCSET_DEFAULT_SIZES)};
 
 	/* a key that was claimed may be among them */
 	BloomUniqueForgetEntries();
 	CommandCounterIncrement();
-	BloomUniqueBeginRows(&rows, unique, rel);
-	oldcontext = MemoryContextSwitchTo(batch);
-	do
-	{
-		found = BloomUniqueNextKey(&rows, unique, key);
-		if (found)
-		{
-			if (nkeys == maxkeys)
-			{
-				maxkeys = Max(1024, 2 * maxkeys);
-				keys = keys == NULL ? palloc(maxkeys * ncolumns * sizeof(Datum)) :
-					repalloc_huge(keys, (Size) maxkeys * ncolumns * sizeof(Datum));
-			}
-			size += BloomUniqueCopyKey(unique, key);
-			memcpy(&keys[(Size) nkeys++ * ncolumns], key, ncolumns * sizeof(Datum));
-		}
-		if (nkeys > 0 && (!found || size > limit || nkeys > PG_INT32_MAX / 4))
-		{
-			BloomUniqueClaim(unique, keys, nkeys, false);
-			MemoryContextReset(batch);
-			keys = NULL;
-			nkeys = maxkeys = 0;
-			size = 0;
-		}
-	} while (found);
-	MemoryContextSwitchTo(oldcontext);
-	MemoryContextDelete(batch);
-	BloomUniqueEndRows(&rows);
+	BloomUniqueForAllKeys(unique, relid, CollectKey, &batch);
+	ClaimBatch(unique, &batch);
+	MemoryContextDelete(batch.context);
 }
 
 /* ----------------------------------------------------------------
@@ -147,64 +169,27 @@ BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel)
  * ----------------------------------------------------------------
  */
 
-/* What to do with a key; false: no more */
-typedef bool (*KeyAction) (BloomUnique *unique, const Datum *key, void *arg);
-
-/* Go over the keys of all partitions. */
+/* The same for the keys of all partitions */
 static void
-ForAllKeys(BloomUnique *unique, List *relids, KeyAction action, void *arg)
+ForAllLeaves(BloomUnique *unique, BloomUniqueKeyAction action, void *arg)
 {
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "key of a row",
-												  ALLOCSET_SMALL_SIZES);
-	bool		goes_on = true;
 	ListCell   *cell;
 
-	foreach(cell, relids)
-	{
-		Relation	rel;
-		Datum		key[INDEX_MAX_KEYS];
-		BloomUniqueRows rows;
-
-		if (!goes_on || get_rel_relkind(lfirst_oid(cell)) != RELKIND_RELATION)
-			continue;
-		rel = relation_open(lfirst_oid(cell), AccessShareLock);
-		BloomUniqueBeginRows(&rows, unique, rel);
-		while (goes_on && BloomUniqueNextKey(&rows, unique, key))
-		{
-			MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
-
-			goes_on = action(unique, key, arg);
-			MemoryContextSwitchTo(oldcontext);
-			MemoryContextReset(scratch);
-		}
-		BloomUniqueEndRows(&rows);
-		relation_close(rel, NoLock);
-	}
-	MemoryContextDelete(scratch);
+	foreach(cell, BloomUniqueLeaves(unique->tag.root, NULL))
+		BloomUniqueForAllKeys(unique, lfirst_oid(cell), action, arg);
 }
 
-/* Hashes are sorted as signed numbers, in the order of the unsigned ones */
-#define TO_SIGNED	(UINT64CONST(1) << 63)
-
-static bool
-SortHash(BloomUnique *unique, const Datum *key, void *arg)
+static void
+SortHash(BloomUnique *unique, Datum *key, void *arg)
 {
-	tuplesort_putdatum(arg,
-					   Int64GetDatum((int64) (BloomUniqueHash(unique, key) ^ TO_SIGNED)),
-					   false);
-	return true;
+	tuplesort_putdatum(arg, Int64GetDatum(BloomUniqueSortedHash(BloomUniqueHash(unique, key))), false);
 }
 
-/* Keys whose hash others have, too */
+/* Hashes that more than one key has */
 typedef struct EqualHashes
 {
 	uint64		hashes[MAX_EQUAL];	/* ascending */
 	int			nhashes;
-	MemoryContext context;		/* of the keys */
-	Datum	   *keys;
-	int			nkeys;
-	Size		size;
 } EqualHashes;
 
 static int
@@ -216,70 +201,25 @@ CompareHashes(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Look up the keys that were kept.  Two that are equal are an error. */
+/*
+ * Look a key up whose hash is not alone.  If another row has it, that is an error.
+ *
+ * Different keys with equal hashes are so rare that most often, the first that is
+ * looked up is the last.
+ */
 static void
-LookUpEqual(BloomUnique *unique, EqualHashes *equal)
+CheckEqual(BloomUnique *unique, Datum *key, void *arg)
 {
-	int		   *counts = palloc((equal->nkeys + 1) * sizeof(int));
-
-	if (equal->nkeys > 0)
-		BloomUniqueCount(unique, equal->keys, equal->nkeys, 2, counts);
-	for (int i = 0; i < equal->nkeys; i++)
-	{
-		if (counts[i] > 1)
-			BloomUniqueReport(unique, &equal->keys[i * unique->ncolumns], false);
-	}
-	pfree(counts);
-	MemoryContextReset(equal->context);
-	equal->keys = NULL;
-	equal->nkeys = 0;
-	equal->size = 0;
-}
-
-/* Keep a key whose hash is not alone, until there are many. */
-static bool
-KeepEqual(BloomUnique *unique, const Datum *key, void *arg)
-{
-	EqualHashes *equal = arg;
-	int			ncolumns = unique->ncolumns;
+	const EqualHashes *equal = arg;
 	uint64		hash = BloomUniqueHash(unique, key);
-	MemoryContext oldcontext;
-	Datum	   *copy;
+	int			count;
 
 	if (bsearch(&hash, equal->hashes, equal->nhashes, sizeof(uint64),
 				CompareHashes) == NULL)
-		return true;
-	oldcontext = MemoryContextSwitchTo(equal->context);
-	if (equal->keys == NULL)
-		equal->keys = palloc(MAX_EQUAL * ncolumns * sizeof(Datum));
-	copy = &equal->keys[equal->nkeys * ncolumns];
-	memcpy(copy, key, ncolumns * sizeof(Datum));
-	equal->size += BloomUniqueCopyKey(unique, copy);
-	MemoryContextSwitchTo(oldcontext);
-	if (++equal->nkeys == MAX_EQUAL || equal->size >= BLOOM_UNIQUE_BATCH_BYTES)
-		LookUpEqual(unique, equal);
-	return true;
-}
-
-/*
- * Look at the keys with equal hashes.  Two that are equal are an error.
- *
- * Different keys with equal hashes are so rare that these are not more than
- * what is kept of them, or else the hash function is of no use.
- */
-static void
-CheckEqual(BloomUnique *unique, List *relids, EqualHashes *equal)
-{
-	equal->context = AllocSetContextCreate(CurrentMemoryContext,
-										   "keys with equal hashes",
-										   ALLOCSET_DEFAULT_SIZES);
-	ForAllKeys(unique, relids, KeepEqual, equal);
-	LookUpEqual(unique, equal);
-	MemoryContextDelete(equal->context);
-	if (equal->nhashes == MAX_EQUAL)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many different keys have equal hashes")));
+		return;
+	BloomUniqueCount(unique, key, 1, 2, &count);
+	if (count > 1)
+		BloomUniqueReport(unique, key, false);
 }
 
 /* Write the sorted hashes to the set, and note which are equal. */
@@ -300,7 +240,7 @@ LoadSorted(BloomUnique *unique, Tuplesortstate *sort, EqualHashes *equal)
 	CacheInvalidateRelcacheByRelid(unique->set);
 	while (tuplesort_getdatum(sort, true, false, &value, &isnull, NULL))
 	{
-		uint64		hash = (uint64) DatumGetInt64(value) ^ TO_SIGNED;
+		uint64		hash = BloomUniqueHashOfSorted(DatumGetInt64(value));
 
 		CHECK_FOR_INTERRUPTS();
 		if (is_first || hash != last)
@@ -326,8 +266,6 @@ LoadSorted(BloomUnique *unique, Tuplesortstate *sort, EqualHashes *equal)
 uint64
 BloomUniqueFill(BloomUnique *unique)
 {
-	List	   *relids = find_all_inheritors(unique->tag.root,
-											 ShareRowExclusiveLock, NULL);
 	Tuplesortstate *sort = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 												 InvalidOid, false,
 												 maintenance_work_mem, NULL,
@@ -341,12 +279,16 @@ BloomUniqueFill(BloomUnique *unique)
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	CommandCounterIncrement();
-	ForAllKeys(unique, relids, SortHash, sort);
+	ForAllLeaves(unique, SortHash, sort);
 	tuplesort_performsort(sort);
 	result = LoadSorted(unique, sort, equal);
 	tuplesort_end(sort);
 	if (equal->nhashes > 0)
-		CheckEqual(unique, relids, equal);
+		ForAllLeaves(unique, CheckEqual, equal);
+	if (equal->nhashes == MAX_EQUAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many different keys have equal hashes")));
 	pfree(equal);
 	SetUserIdAndSecContext(user, context);
 	return result;

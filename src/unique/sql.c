@@ -11,15 +11,11 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_trigger.h"
-#include "commands/comment.h"
 #include "commands/defrem.h"
-#include "commands/event_trigger.h"
 #include "commands/tablecmds.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -29,7 +25,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
@@ -193,25 +188,6 @@ FindKey(FunctionCallInfo fcinfo, Oid relid)
 	return tag;
 }
 
-/* The same, with its triggers, for the owner of the table. */
-static BloomUnique *
-GetUniqueArgs(FunctionCallInfo fcinfo, LOCKMODE lockmode,
-			  BloomUniqueTriggers *triggers)
-{
-	Oid			relid = GetTableArg(fcinfo, lockmode);
-	BloomUniqueTag tag = FindKey(fcinfo, relid);
-	AttrNumber	columns[INDEX_MAX_KEYS];
-	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
-	BloomUnique *unique = MakeUnique(relid, columns, ncolumns);
-
-	unique->tag = tag;
-	BloomUniqueFindTriggers(&unique->tag, triggers);
-	unique->set = triggers->set;
-	if (OidIsValid(unique->set) && get_rel_name(unique->set) != NULL)
-		namestrcpy(&unique->name, get_rel_name(unique->set));
-	return unique;
-}
-
 /* ----------------------------------------------------------------
  *							DROPPING
  * ----------------------------------------------------------------
@@ -338,22 +314,56 @@ ChooseName(FunctionCallInfo fcinfo, const BloomUnique *unique, Oid schema)
 							  "unique", schema, false);
 }
 
+/* Make a trigger of a key, on its table or on its set. */
+static void
+MakeTrigger(FunctionCallInfo fcinfo, const BloomUnique *unique,
+			const char *suffix, const char *definition, const char *comment)
+{
+	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	bool		is_belongs = strcmp(suffix, "belongs") == 0;
+	const char *name = quote_identifier(makeObjectName(get_rel_name(unique->set),
+													   NULL, suffix));
+
+	BloomUniqueRun(psprintf("CREATE %s %s %s EXECUTE FUNCTION %s.bloom_unique('" INT64_FORMAT "')",
+							is_belongs ? "CONSTRAINT TRIGGER" : "TRIGGER", name, definition,
+							quote_identifier(get_namespace_name(schema)),
+							unique->tag.seed));
+	BloomUniqueRun(psprintf("COMMENT ON TRIGGER %s ON %s IS %s", name,
+							BloomUniqueNameOf(is_belongs ? unique->set : unique->tag.root),
+							quote_literal_cstr(comment)));
+}
+
 /* Let a set name the table whose keys it has. */
 static void
 NameTable(FunctionCallInfo fcinfo, const BloomUnique *unique)
 {
-	Oid			ours = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Oid			set = unique->set;
-	const char *name = makeObjectName(get_rel_name(set), NULL, "belongs");
+	MakeTrigger(fcinfo, unique, "belongs",
+				psprintf("AFTER UPDATE OF start ON %s FROM %s FOR EACH ROW WHEN (false)",
+						 BloomUniqueNameOf(unique->set),
+						 BloomUniqueNameOf(unique->tag.root)),
+				"never fires: names the table whose unique keys the set has");
+}
 
-	BloomUniqueRun(psprintf("CREATE CONSTRAINT TRIGGER %s AFTER UPDATE OF start ON %s FROM %s"
-							" FOR EACH ROW WHEN (false) EXECUTE FUNCTION %s.bloom_unique('" INT64_FORMAT "')",
-							quote_identifier(name), BloomUniqueNameOf(set),
-							BloomUniqueNameOf(unique->tag.root),
-							quote_identifier(get_namespace_name(ours)),
-							unique->tag.seed));
-	BloomUniqueRun(psprintf("COMMENT ON TRIGGER %s ON %s IS 'never fires: names the table whose unique keys the set has'",
-							quote_identifier(name), BloomUniqueNameOf(set)));
+/* Make those of the table. */
+static void
+MakeTriggers(FunctionCallInfo fcinfo, const BloomUnique *unique)
+{
+	const char *root = BloomUniqueNameOf(unique->tag.root);
+
+	MakeTrigger(fcinfo, unique, "keys",
+				psprintf("BEFORE UPDATE OF %s ON %s FOR EACH STATEMENT WHEN (false AND %s::pg_catalog.regclass IS NOT NULL)",
+						 BloomUniqueColumns(unique), root,
+						 quote_literal_cstr(BloomUniqueNameOf(unique->set))),
+				"never fires: names the columns and the set of a unique key");
+	MakeTrigger(fcinfo, unique, "open",
+				psprintf("BEFORE INSERT OR UPDATE ON %s FOR EACH STATEMENT", root),
+				"begins to collect the keys of a statement, to check them at once");
+	MakeTrigger(fcinfo, unique, "row",
+				psprintf("AFTER INSERT OR UPDATE ON %s FOR EACH ROW", root),
+				"keeps keys unique across partitions; the others only make it fast");
+	MakeTrigger(fcinfo, unique, "close",
+				psprintf("AFTER INSERT OR UPDATE OR TRUNCATE ON %s FOR EACH STATEMENT", root),
+				"checks the keys of a statement; TRUNCATE empties the set");
 }
 
 /* Make the set. */
@@ -377,82 +387,6 @@ MakeSet(FunctionCallInfo fcinfo, BloomUnique *unique)
 		BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s", BloomUniqueNameOf(relid),
 								quote_identifier(GetUserNameFromId(unique->owner, false))));
 	return relid;
-}
-
-/* A trigger: when it fires, and what it is for */
-static const struct
-{
-	const char *suffix;
-	const char *events;
-	const char *level;
-	const char *comment;
-}			made[BLOOM_UNIQUE_TRIGGERS] =
-
-{
-	[BLOOM_UNIQUE_KEYS] =
-	{
-		"keys", "BEFORE UPDATE", "STATEMENT",
-		"never fires: names the columns and the set of a unique key"
-	},
-	[BLOOM_UNIQUE_OPEN] =
-	{
-		"open", "BEFORE INSERT OR UPDATE", "STATEMENT",
-		"begins to collect the keys of a statement, to check them at once"
-	},
-	[BLOOM_UNIQUE_ROW] =
-	{
-		"row", "AFTER INSERT OR UPDATE", "ROW",
-		"keeps keys unique across partitions; the others only make it fast"
-	},
-	[BLOOM_UNIQUE_CLOSE] =
-	{
-		"close", "AFTER INSERT OR UPDATE OR TRUNCATE", "STATEMENT",
-		"checks the keys of a statement; TRUNCATE empties the set"
-	}
-};
-
-/* Make one of the triggers. */
-static void
-MakeTrigger(FunctionCallInfo fcinfo, const BloomUnique *unique,
-			BloomUniqueTrigger kind)
-{
-	Oid			ours = get_func_namespace(fcinfo->flinfo->fn_oid);
-	const char *name = makeObjectName(get_rel_name(unique->set), NULL,
-									  made[kind].suffix);
-	StringInfoData command;
-
-	initStringInfo(&command);
-	appendStringInfo(&command, "CREATE TRIGGER %s %s", quote_identifier(name),
-					 made[kind].events);
-	if (kind == BLOOM_UNIQUE_KEYS)
-		appendStringInfo(&command, " OF %s", BloomUniqueColumns(unique));
-	appendStringInfo(&command, " ON %s FOR EACH %s", BloomUniqueNameOf(unique->tag.root),
-					 made[kind].level);
-	if (kind == BLOOM_UNIQUE_KEYS)
-		appendStringInfo(&command, " WHEN (false AND %s::pg_catalog.regclass IS NOT NULL)",
-						 quote_literal_cstr(BloomUniqueNameOf(unique->set)));
-	appendStringInfo(&command, " EXECUTE FUNCTION %s.bloom_unique('" INT64_FORMAT "')",
-					 quote_identifier(get_namespace_name(ours)),
-					 unique->tag.seed);
-	BloomUniqueRun(command.data);
-}
-
-/* Give the triggers their comments. */
-static void
-CommentTriggers(const BloomUnique *unique, bool is_validated)
-{
-	BloomUniqueTriggers triggers;
-
-	CommandCounterIncrement();
-	BloomUniqueFindTriggers(&unique->tag, &triggers);
-	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
-	{
-		if (OidIsValid(triggers.oids[i]))
-			CreateComments(triggers.oids[i], TriggerRelationId, 0,
-						   i == BLOOM_UNIQUE_ROW && !is_validated ?
-						   "keeps keys unique across partitions, but for those of earlier rows: see bloom_unique_validate" :
-						   made[i].comment);
-	}
 }
 
 /*
@@ -488,9 +422,7 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 	BloomUniqueCheckLeaves(unique);
 	unique->set = MakeSet(fcinfo, unique);
 	namestrcpy(&unique->name, get_rel_name(unique->set));
-	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
-		MakeTrigger(fcinfo, unique, i);
-	CommentTriggers(unique, validates);
+	MakeTriggers(fcinfo, unique);
 	if (validates)
 		(void) BloomUniqueFill(unique);
 	PG_RETURN_OID(unique->set);
@@ -508,7 +440,7 @@ MayBeNamed(const BloomUnique *unique)
 	bool		result;
 
 	if (BloomUniqueAskSet(unique->set, unique->tag.root) != BLOOM_UNIQUE_LOST ||
-		!BloomIsOwnerOfTable(unique->set, unique->owner))
+		!BloomIsOwnerOfTable(unique->set, BloomUniqueOwnerOf(unique->tag.root)))
 		return false;
 	StoredSetOpen(&table, unique->set, false, false);
 	result = table.set.params.seed == unique->tag.seed &&
@@ -526,19 +458,22 @@ PG_FUNCTION_INFO_V1(bloom_unique_rebuild);
 Datum
 bloom_unique_rebuild(PG_FUNCTION_ARGS)
 {
+	Oid			relid = GetTableArg(fcinfo, ShareRowExclusiveLock);
+	BloomUnique found = {.tag = FindKey(fcinfo, relid)};
 	BloomUniqueTriggers triggers;
-	BloomUnique *unique = GetUniqueArgs(fcinfo, ShareRowExclusiveLock, &triggers);
+	BloomUnique *unique;
 	uint64		result;
 
-	BloomUniqueCheckTriggers(unique->tag.root, &triggers);
-	if (MayBeNamed(unique))
-		NameTable(fcinfo, unique);
+	BloomUniqueFindTriggers(&found.tag, &triggers);
+	BloomUniqueCheckTriggers(relid, &triggers);
+	found.set = triggers.set;
+	if (MayBeNamed(&found))
+		NameTable(fcinfo, &found);
 	/* an error, unless each names the other */
-	unique = BloomUniqueRecall(&unique->tag);
+	unique = BloomUniqueRecall(&found.tag);
 	BloomUniqueCheckLeaves(unique);
 	result = BloomUniqueRefill(unique);
-	CommentTriggers(unique, true);
-	BloomUniqueWarnDisabled(&unique->tag, unique->tag.root);
+	BloomUniqueWarnDisabled(&found.tag, relid);
 	PG_RETURN_INT64((int64) result);
 }
 
@@ -558,9 +493,8 @@ bloom_unique_validate(PG_FUNCTION_ARGS)
 {
 	CallContext *call = (CallContext *) fcinfo->context;
 	bool		commits = call != NULL && IsA(call, CallContext) && !call->atomic;
-	BloomUniqueTriggers triggers;
-	BloomUnique *unique = GetUniqueArgs(fcinfo, AccessShareLock, &triggers);
-	BloomUniqueTag tag = unique->tag;
+	Oid			relid = GetTableArg(fcinfo, AccessShareLock);
+	BloomUniqueTag tag = FindKey(fcinfo, relid);
 	uint64		nrepeats;
 
 	if (SPI_connect_ext(commits ? SPI_OPT_NONATOMIC : 0) != SPI_OK_CONNECT)
@@ -574,12 +508,11 @@ bloom_unique_validate(PG_FUNCTION_ARGS)
 				 errmsg_plural("%llu key of table \"%s\" is in more than one row",
 							   "%llu keys of table \"%s\" are in more than one row",
 							   (unsigned long) Min(nrepeats, PG_INT32_MAX),
-							   (unsigned long long) nrepeats, get_rel_name(tag.root)),
+							   (unsigned long long) nrepeats, get_rel_name(relid)),
 				 errdetail("These rows were there before the unique key. All keys that are written from now on are checked against them."),
 				 errhint("Delete rows until each key is there once, and call it again.")));
 	PushActiveSnapshot(GetTransactionSnapshot());
-	CommentTriggers(BloomUniqueRecall(&tag), true);
-	BloomUniqueWarnDisabled(&tag, tag.root);
+	BloomUniqueWarnDisabled(&tag, relid);
 	PopActiveSnapshot();
 	SPI_finish();
 	PG_RETURN_VOID();
@@ -589,16 +522,6 @@ bloom_unique_validate(PG_FUNCTION_ARGS)
  *							CLAIMING
  * ----------------------------------------------------------------
  */
-
-/* What a call of bloom_unique_claim or _all knows of its arguments */
-typedef struct ClaimSite
-{
-	Oid			relid;
-	text	   *columns;
-	BloomUniqueTag tag;
-	uint64		serial;			/* of the key, when types were compared */
-	Oid			type;			/* of a key that was right, or invalid */
-} ClaimSite;
 
 /* An error: a key does not have the types of the columns. */
 static void
@@ -667,54 +590,26 @@ CheckMayInsert(Oid relid)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
 }
 
-/* The key of which values are to be claimed, and which the session knows. */
+/* The key of which values are to be claimed, by who may do that */
 static BloomUnique *
-GetClaimedKey(FunctionCallInfo fcinfo, ClaimSite **known)
+GetClaimedKey(FunctionCallInfo fcinfo)
 {
-	ClaimSite  *site = fcinfo->flinfo->fn_extra;
-	Oid			relid;
-	text	   *columns;
+	BloomUniqueTag tag;
 	BloomUnique *unique;
+	Oid			relid;
 
 	BloomUniqueFunction = bloom_unique;
 	BloomCheckNotNull(PG_ARGISNULL(0), "relation");
-	BloomCheckNotNull(PG_ARGISNULL(1), "columns");
 	relid = PG_GETARG_OID(0);
-	columns = PG_GETARG_TEXT_PP(1);
 
 	/* before the set is locked, as by those that write rows */
 	CheckMayInsert(relid);
 	LockRelationOid(relid, RowExclusiveLock);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		BloomUniqueReportNoTable(relid);
-	if (site == NULL)
-		site = fcinfo->flinfo->fn_extra =
-			MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(ClaimSite));
-	*known = site;
-	if (site->relid == relid &&
-		VARSIZE_ANY_EXHDR(site->columns) == VARSIZE_ANY_EXHDR(columns) &&
-		memcmp(VARDATA_ANY(site->columns), VARDATA_ANY(columns),
-			   VARSIZE_ANY_EXHDR(columns)) == 0)
-	{
-		unique = BloomUniqueRecall(&site->tag);
-		if (unique->serial == site->serial)
-		{
-			CheckMayClaim(unique);
-			return unique;
-		}
-	}
-	site->relid = InvalidOid;
-	site->tag = FindKey(fcinfo, relid);
-	unique = BloomUniqueRecall(&site->tag);
+	tag = FindKey(fcinfo, relid);
+	unique = BloomUniqueRecall(&tag);
 	CheckMayClaim(unique);
-	if (site->columns != NULL)
-		pfree(site->columns);
-	site->columns = (text *) MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-												VARSIZE_ANY(columns));
-	memcpy(site->columns, columns, VARSIZE_ANY(columns));
-	site->serial = unique->serial;
-	site->type = InvalidOid;
-	site->relid = relid;
 	return unique;
 }
 
@@ -750,15 +645,12 @@ ReadRow(const BloomUnique *unique, Datum value, Datum *key)
 
 /* Read a key of an argument.  False: it is null, or a column is. */
 static bool
-ReadKey(ClaimSite *site, const BloomUnique *unique, Oid type, Datum value,
-		bool isnull, Datum *key)
+ReadKey(const BloomUnique *unique, Oid type, Datum value, bool isnull, Datum *key)
 {
 	if (unique->ncolumns > 1 && (type == RECORDOID || type_is_rowtype(type)))
 		return !isnull && ReadRow(unique, value, key);
-	if (unique->ncolumns > 1 ||
-		(site->type != type && !IsSameType(type, unique->columns[0].type)))
+	if (unique->ncolumns > 1 || !IsSameType(type, unique->columns[0].type))
 		ReportKeyType(unique, type);
-	site->type = type;
 	key[0] = value;
 	return !isnull;
 }
@@ -772,13 +664,12 @@ PG_FUNCTION_INFO_V1(bloom_unique_claim);
 Datum
 bloom_unique_claim(PG_FUNCTION_ARGS)
 {
-	ClaimSite  *site;
-	BloomUnique *unique = GetClaimedKey(fcinfo, &site);
+	BloomUnique *unique = GetClaimedKey(fcinfo);
 	Datum		key[INDEX_MAX_KEYS];
 	bool		is_free;
 
 	/* a key with a null is distinct from all others */
-	if (!ReadKey(site, unique, get_fn_expr_argtype(fcinfo->flinfo, 2),
+	if (!ReadKey(unique, get_fn_expr_argtype(fcinfo->flinfo, 2),
 				 PG_GETARG_DATUM(2), PG_ARGISNULL(2), key))
 		PG_RETURN_BOOL(true);
 	BloomUniqueClaimFree(unique, key, 1, BloomUniqueHasCollected(&unique->tag),
@@ -795,8 +686,7 @@ PG_FUNCTION_INFO_V1(bloom_unique_claim_all);
 Datum
 bloom_unique_claim_all(PG_FUNCTION_ARGS)
 {
-	ClaimSite  *site;
-	BloomUnique *unique = GetClaimedKey(fcinfo, &site);
+	BloomUnique *unique = GetClaimedKey(fcinfo);
 	int			ncolumns = unique->ncolumns;
 	ArrayType  *array;
 	Oid			type;
@@ -824,7 +714,7 @@ bloom_unique_claim_all(PG_FUNCTION_ARGS)
 	for (int i = 0; i < nvalues; i++)
 	{
 		BloomCheckInterrupts(i);
-		if (ReadKey(site, unique, type, values[i], nulls[i], &keys[nkeys * ncolumns]))
+		if (ReadKey(unique, type, values[i], nulls[i], &keys[nkeys * ncolumns]))
 			values[nkeys++] = values[i];
 	}
 	BloomUniqueClaimFree(unique, keys, nkeys,

@@ -117,15 +117,21 @@ typedef enum BloomUniqueAnswer
 	BLOOM_UNIQUE_NAMED			/* it names this table */
 } BloomUniqueAnswer;
 
-/* A scan of the rows of a partition */
-typedef struct BloomUniqueRows
+/* What is done with a key of a row */
+typedef void (*BloomUniqueKeyAction) (BloomUnique *unique, Datum *key, void *arg);
+
+/* Hashes are sorted as signed numbers, in the order of the unsigned ones. */
+static inline int64
+BloomUniqueSortedHash(uint64 hash)
 {
-	Relation	rel;
-	TableScanDesc scan;
-	TupleTableSlot *slot;
-	Snapshot	snapshot;
-	AttrNumber	columns[INDEX_MAX_KEYS];
-} BloomUniqueRows;
+	return (int64) (hash ^ (UINT64CONST(1) << 63));
+}
+
+static inline uint64
+BloomUniqueHashOfSorted(int64 sorted)
+{
+	return (uint64) sorted ^ (UINT64CONST(1) << 63);
+}
 
 /* bloom_unique, which is above the files that need it: who is called by SQL sets it */
 extern PGFunction BloomUniqueFunction;
@@ -144,6 +150,7 @@ extern void BloomUniqueCheckTriggers(Oid root,
 extern BloomUniqueAnswer BloomUniqueAskSet(Oid set, Oid root);
 extern int64 BloomUniqueSeedOf(int16 nargs, char **args);
 extern void BloomUniqueCheckTable(Oid root);
+extern Oid	BloomUniqueOwnerOf(Oid relid);
 extern void BloomUniqueDescribe(BloomUnique *unique);
 extern char *BloomUniqueColumns(const BloomUnique *unique);
 extern void BloomUniqueReportSet(const BloomUnique *unique, const char *wrong,
@@ -160,6 +167,7 @@ extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
 extern List *BloomUniqueLeaves(Oid root, List **parents);
 extern List *BloomUniqueAttached(Oid parent);
 extern bool BloomUniqueIsBelow(Oid leaf, Oid root);
+extern const Trigger *BloomUniqueNextRowTrigger(Relation rel, int *at);
 extern void BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid);
 extern BloomUniqueLeaf *BloomUniqueLookAt(BloomUnique *unique, Relation rel);
 extern void BloomUniqueCheckLeaves(BloomUnique *unique);
@@ -188,14 +196,11 @@ extern bool BloomUniqueTakeEntry(BloomUnique *unique, const Datum *key);
 extern void BloomUniqueForgetEntries(void);
 
 /* unique/rows.c */
-extern void BloomUniqueBeginRows(BloomUniqueRows *rows,
-								 const BloomUnique *unique, Relation rel);
-extern bool BloomUniqueNextKey(BloomUniqueRows *rows,
-							   const BloomUnique *unique, Datum *key);
-extern void BloomUniqueEndRows(BloomUniqueRows *rows);
+extern void BloomUniqueForAllKeys(BloomUnique *unique, Oid relid,
+								  BloomUniqueKeyAction action, void *arg);
 extern uint64 BloomUniqueFill(BloomUnique *unique);
 extern uint64 BloomUniqueRefill(BloomUnique *unique);
-extern void BloomUniqueClaimLeaf(BloomUnique *unique, Relation rel);
+extern void BloomUniqueClaimLeaf(BloomUnique *unique, Oid relid);
 
 /* unique/validate.c */
 extern uint64 BloomUniqueValidate(const BloomUniqueTag *tag, bool commits);

@@ -14,8 +14,6 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
@@ -28,7 +26,6 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
@@ -46,9 +43,6 @@
 
 /* Repeats that are named */
 #define MAX_NAMED	100
-
-/* Hashes are sorted as signed numbers, in the order of the unsigned ones */
-#define TO_SIGNED	(UINT64CONST(1) << 63)
 
 typedef struct Validation
 {
@@ -118,74 +112,60 @@ MakeDesc(const BloomUnique *unique)
 	return desc;
 }
 
-/* Read all keys of a partition into a sort. */
-static void
-SortRows(BloomUnique *unique, Relation rel, TupleDesc desc,
-		 Tuplesortstate *sort)
+/* Where the keys of a partition are sorted */
+typedef struct KeySort
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "key of a row",
-												  ALLOCSET_SMALL_SIZES);
-	BloomUniqueRows rows;
-	Datum		key[INDEX_MAX_KEYS];
+	Tuplesortstate *sort;
+	TupleTableSlot *slot;
+} KeySort;
 
-	BloomUniqueBeginRows(&rows, unique, rel);
-	while (BloomUniqueNextKey(&rows, unique, key))
-	{
-		MemoryContext oldcontext = MemoryContextSwitchTo(scratch);
+static void
+SortKey(BloomUnique *unique, Datum *key, void *arg)
+{
+	const KeySort *sort = arg;
+	TupleTableSlot *slot = sort->slot;
 
-		(void) BloomUniqueCopyKey(unique, key);
-		ExecClearTuple(slot);
-		memset(slot->tts_isnull, 0, desc->natts * sizeof(bool));
-		slot->tts_values[0] =
-			Int64GetDatum((int64) (BloomUniqueHash(unique, key) ^ TO_SIGNED));
-		memcpy(&slot->tts_values[1], key, unique->ncolumns * sizeof(Datum));
-		ExecStoreVirtualTuple(slot);
-		MemoryContextSwitchTo(oldcontext);
-		tuplesort_puttupleslot(sort, slot);
-		ExecClearTuple(slot);
-		MemoryContextReset(scratch);
-	}
-	BloomUniqueEndRows(&rows);
-	MemoryContextDelete(scratch);
-	ExecDropSingleTupleTableSlot(slot);
+	(void) BloomUniqueCopyKey(unique, key);
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, 0, (unique->ncolumns + 1) * sizeof(bool));
+	slot->tts_values[0] =
+		Int64GetDatum(BloomUniqueSortedHash(BloomUniqueHash(unique, key)));
+	memcpy(&slot->tts_values[1], key, unique->ncolumns * sizeof(Datum));
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(sort->sort, slot);
+	ExecClearTuple(slot);
 }
 
 /* Read the keys of a partition, if it is there, by one snapshot. */
 static bool
 ReadLeaf(Validation *validation, BloomUnique *unique, void *arg)
 {
-	Oid			relid = *(Oid *) arg;
-	Relation	rel = try_relation_open(relid, AccessShareLock);
 	AttrNumber	column = 1;
 	Oid			less = Int8LessOperator;
 	Oid			collation = InvalidOid;
 	bool		nulls_first = false;
-	Tuplesortstate *sort;
+	KeySort		sort;
 	TupleTableSlot *slot;
 
-	if (rel == NULL)
-		return false;
-	(void) BloomUniqueLookAt(unique, rel);
 	MemoryContextSwitchTo(validation->context);
 	validation->desc = MakeDesc(unique);
 	/* it lasts longer than the transaction: so do its files */
 	validation->store = tuplestore_begin_heap(false, true, work_mem);
-	sort = tuplesort_begin_heap(validation->desc, 1, &column, &less, &collation,
-								&nulls_first, maintenance_work_mem, NULL,
-								TUPLESORT_NONE);
-	SortRows(unique, rel, validation->desc, sort);
-	tuplesort_performsort(sort);
+	sort.sort = tuplesort_begin_heap(validation->desc, 1, &column, &less, &collation,
+									 &nulls_first, maintenance_work_mem, NULL,
+									 TUPLESORT_NONE);
+	sort.slot = MakeSingleTupleTableSlot(validation->desc, &TTSOpsVirtual);
+	BloomUniqueForAllKeys(unique, *(Oid *) arg, SortKey, &sort);
+	tuplesort_performsort(sort.sort);
 	slot = MakeSingleTupleTableSlot(validation->desc, &TTSOpsMinimalTuple);
-	while (tuplesort_gettupleslot(sort, true, false, slot, NULL))
+	while (tuplesort_gettupleslot(sort.sort, true, false, slot, NULL))
 	{
 		CHECK_FOR_INTERRUPTS();
 		tuplestore_puttupleslot(validation->store, slot);
 	}
 	ExecDropSingleTupleTableSlot(slot);
-	tuplesort_end(sort);
-	relation_close(rel, AccessShareLock);
+	ExecDropSingleTupleTableSlot(sort.slot);
+	tuplesort_end(sort.sort);
 	return true;
 }
 
@@ -261,7 +241,7 @@ ReadKeys(Validation *validation, BloomUnique *unique, uint64 *hashes,
 		Datum	   *key = &keys[n * ncolumns];
 
 		CHECK_FOR_INTERRUPTS();
-		hashes[n++] = (uint64) DatumGetInt64(slot_getattr(slot, 1, &isnull)) ^ TO_SIGNED;
+		hashes[n++] = BloomUniqueHashOfSorted(DatumGetInt64(slot_getattr(slot, 1, &isnull)));
 		for (int i = 0; i < ncolumns; i++)
 			key[i] = slot_getattr(slot, i + 2, &isnull);
 		(void) BloomUniqueCopyKey(unique, key);
@@ -362,12 +342,10 @@ FillAll(Validation *validation)
 	{
 		while (TakeStep(validation, FindLeaf, &leaf))
 		{
-			if (TakeStep(validation, ReadLeaf, &leaf))
-			{
-				while (TakeStep(validation, AddKeys, NULL));
-				tuplestore_end(validation->store);
-				validation->store = NULL;
-			}
+			(void) TakeStep(validation, ReadLeaf, &leaf);
+			while (TakeStep(validation, AddKeys, NULL));
+			tuplestore_end(validation->store);
+			validation->store = NULL;
 			validation->filled = lappend_oid(validation->filled, leaf);
 		}
 	} while (TakeStep(validation, Finish, NULL));
