@@ -578,6 +578,41 @@ BloomUniqueCopyKey(const BloomUnique *unique, Datum *key)
 	return size;
 }
 
+/*
+ * BloomUniqueKeepKey
+ *		Keep a copy of a key.
+ */
+void
+BloomUniqueKeepKey(const BloomUnique *unique, BloomUniqueKeys *keys, Datum *key)
+{
+	Size		width = unique->ncolumns * sizeof(Datum);
+	MemoryContext oldcontext = MemoryContextSwitchTo(keys->context);
+
+	if (keys->nkeys == keys->maxkeys)
+	{
+		keys->maxkeys = Max(2 * keys->maxkeys, 8);
+		keys->keys = keys->keys == NULL ? palloc(keys->maxkeys * width) :
+			repalloc_huge(keys->keys, keys->maxkeys * width);
+	}
+	keys->size += BloomUniqueCopyKey(unique, key);
+	memcpy(&keys->keys[(Size) keys->nkeys++ * unique->ncolumns], key, width);
+	MemoryContextSwitchTo(oldcontext);
+}
+
+/*
+ * BloomUniqueDropKeys
+ *		Free the copies, so that others can be kept.
+ */
+void
+BloomUniqueDropKeys(BloomUniqueKeys *keys)
+{
+	MemoryContextReset(keys->context);
+	*keys = (BloomUniqueKeys)
+	{
+		.context = keys->context
+	};
+}
+
 /* ----------------------------------------------------------------
  *							WHAT THE SESSION KNOWS
  * ----------------------------------------------------------------

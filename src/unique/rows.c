@@ -100,49 +100,27 @@ BloomUniqueForAllKeys(BloomUnique *unique, Oid relid, BloomUniqueKeyAction actio
  * ----------------------------------------------------------------
  */
 
-/* Keys that are to be claimed */
-typedef struct Batch
-{
-	MemoryContext context;		/* of all this */
-	Datum	   *keys;
-	int			nkeys;
-	int			maxkeys;
-	Size		size;
-} Batch;
-
 static void
-ClaimBatch(BloomUnique *unique, Batch *batch)
+ClaimKeys(BloomUnique *unique, BloomUniqueKeys *keys)
 {
-	MemoryContext oldcontext = MemoryContextSwitchTo(batch->context);
+	MemoryContext oldcontext = MemoryContextSwitchTo(keys->context);
 
-	if (batch->nkeys > 0)
-		BloomUniqueClaim(unique, batch->keys, batch->nkeys, false);
+	if (keys->nkeys > 0)
+		BloomUniqueClaim(unique, keys->keys, keys->nkeys, false);
 	MemoryContextSwitchTo(oldcontext);
-	MemoryContextReset(batch->context);
-	batch->keys = NULL;
-	batch->nkeys = batch->maxkeys = 0;
-	batch->size = 0;
+	BloomUniqueDropKeys(keys);
 }
 
+/* Keep a key until there are many. */
 static void
 CollectKey(BloomUnique *unique, Datum *key, void *arg)
 {
-	Batch	   *batch = arg;
-	Size		width = unique->ncolumns * sizeof(Datum);
-	MemoryContext oldcontext = MemoryContextSwitchTo(batch->context);
+	BloomUniqueKeys *keys = arg;
 
-	if (batch->nkeys == batch->maxkeys)
-	{
-		batch->maxkeys = Max(1024, 2 * batch->maxkeys);
-		batch->keys = batch->keys == NULL ? palloc(batch->maxkeys * width) :
-			repalloc_huge(batch->keys, batch->maxkeys * width);
-	}
-	batch->size += BloomUniqueCopyKey(unique, key);
-	memcpy(&batch->keys[(Size) batch->nkeys++ * unique->ncolumns], key, width);
-	MemoryContextSwitchTo(oldcontext);
-	if (batch->size > (Size) maintenance_work_mem * 1024 ||
-		batch->nkeys > PG_INT32_MAX / 4)
-		ClaimBatch(unique, batch);
+	BloomUniqueKeepKey(unique, keys, key);
+	if (keys->size > (Size) maintenance_work_mem * 1024 ||
+		keys->nkeys > PG_INT32_MAX / 4)
+		ClaimKeys(unique, keys);
 }
 
 /*
@@ -152,16 +130,16 @@ CollectKey(BloomUnique *unique, Datum *key, void *arg)
 void
 BloomUniqueClaimLeaf(BloomUnique *unique, Oid relid)
 {
-	Batch		batch = {.context = AllocSetContextCreate(CurrentMemoryContext,
-														  "unique keys",
-														  ALLOCSET_DEFAULT_SIZES)};
+	BloomUniqueKeys keys = {.context = AllocSetContextCreate(CurrentMemoryContext,
+															 "unique keys",
+															 ALLOCSET_DEFAULT_SIZES)};
 
 	/* a key that was claimed may be among them */
 	BloomUniqueForgetEntries();
 	CommandCounterIncrement();
-	BloomUniqueForAllKeys(unique, relid, CollectKey, &batch);
-	ClaimBatch(unique, &batch);
-	MemoryContextDelete(batch.context);
+	BloomUniqueForAllKeys(unique, relid, CollectKey, &keys);
+	ClaimKeys(unique, &keys);
+	MemoryContextDelete(keys.context);
 }
 
 /* ----------------------------------------------------------------

@@ -46,11 +46,7 @@ typedef struct Statement
 	BloomUniqueTag tag;
 	bool		has_ended;		/* without its trigger AFTER */
 	MemoryContext context;		/* of all this */
-	MemoryContext batch;		/* of the keys */
-	Datum	   *keys;
-	int			nkeys;
-	int			maxkeys;
-	Size		size;
+	BloomUniqueKeys collected;
 } Statement;
 
 /* Tells that the query of a statement has ended */
@@ -96,7 +92,7 @@ BloomUniqueHasCollected(const BloomUniqueTag *tag)
 {
 	for (Statement *s = statements; s != NULL; s = s->outer)
 	{
-		if (s->nkeys > 0 && IsSameTag(&s->tag, tag))
+		if (s->collected.nkeys > 0 && IsSameTag(&s->tag, tag))
 			return true;
 	}
 	return false;
@@ -106,25 +102,20 @@ BloomUniqueHasCollected(const BloomUniqueTag *tag)
 static void
 FlushStatement(Statement *statement)
 {
-	MemoryContext batch = statement->batch;
+	BloomUniqueKeys keys = statement->collected;
 	MemoryContext oldcontext;
-	Datum	   *keys = statement->keys;
-	int			nkeys = statement->nkeys;
 
-	if (nkeys == 0)
+	if (keys.nkeys == 0)
 		return;
 	/* a hash function of a key type can write rows, too */
-	statement->batch = NULL;
-	statement->nkeys = 0;
-	statement->maxkeys = 0;
-	statement->size = 0;
-	oldcontext = MemoryContextSwitchTo(batch);
+	memset(&statement->collected, 0, sizeof(BloomUniqueKeys));
+	oldcontext = MemoryContextSwitchTo(keys.context);
 	/* if the table has been dropped since, so have its rows */
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(statement->tag.root)))
-		BloomUniqueClaim(BloomUniqueRecall(&statement->tag), keys, nkeys,
+		BloomUniqueClaim(BloomUniqueRecall(&statement->tag), keys.keys, keys.nkeys,
 						 BloomUniqueHasCollected(&statement->tag));
 	MemoryContextSwitchTo(oldcontext);
-	MemoryContextDelete(batch);
+	MemoryContextDelete(keys.context);
 }
 
 /* At the end of a subtransaction, statements are its parent's, or gone. */
@@ -256,29 +247,14 @@ CloseStatement(const BloomUnique *unique)
 static void
 Collect(Statement *statement, const BloomUnique *unique, Datum *key)
 {
-	int			ncolumns = unique->ncolumns;
-	MemoryContext oldcontext;
+	BloomUniqueKeys *keys = &statement->collected;
 
-	if (statement->nkeys >= BLOOM_UNIQUE_BATCH ||
-		statement->size >= BLOOM_UNIQUE_BATCH_BYTES)
+	if (keys->nkeys >= BLOOM_UNIQUE_BATCH || keys->size >= BLOOM_UNIQUE_BATCH_BYTES)
 		FlushStatement(statement);
-	if (statement->batch == NULL)
-		statement->batch = AllocSetContextCreate(statement->context,
-												 "unique keys",
-												 ALLOCSET_DEFAULT_SIZES);
-	oldcontext = MemoryContextSwitchTo(statement->batch);
-	if (statement->nkeys == statement->maxkeys)
-	{
-		statement->maxkeys = Max(2 * statement->maxkeys, 8);
-		statement->keys = statement->nkeys == 0 ?
-			palloc(statement->maxkeys * ncolumns * sizeof(Datum)) :
-			repalloc(statement->keys,
-					 statement->maxkeys * ncolumns * sizeof(Datum));
-	}
-	statement->size += BloomUniqueCopyKey(unique, key);
-	memcpy(&statement->keys[statement->nkeys++ * ncolumns], key,
-		   ncolumns * sizeof(Datum));
-	MemoryContextSwitchTo(oldcontext);
+	if (keys->context == NULL)
+		keys->context = AllocSetContextCreate(statement->context, "unique keys",
+											  ALLOCSET_DEFAULT_SIZES);
+	BloomUniqueKeepKey(unique, keys, key);
 }
 
 /*

@@ -117,6 +117,16 @@ typedef enum BloomUniqueAnswer
 	BLOOM_UNIQUE_NAMED			/* it names this table */
 } BloomUniqueAnswer;
 
+/* Copies of keys, side by side */
+typedef struct BloomUniqueKeys
+{
+	MemoryContext context;		/* of all this */
+	Datum	   *keys;
+	int			nkeys;
+	int			maxkeys;
+	Size		size;			/* bytes */
+} BloomUniqueKeys;
+
 /* What is done with a key of a row */
 typedef void (*BloomUniqueKeyAction) (BloomUnique *unique, Datum *key, void *arg);
 
@@ -159,6 +169,9 @@ extern bool BloomUniqueGetKey(const BloomUnique *unique,
 							  const AttrNumber *columns, TupleTableSlot *slot,
 							  Datum *key);
 extern Size BloomUniqueCopyKey(const BloomUnique *unique, Datum *key);
+extern void BloomUniqueKeepKey(const BloomUnique *unique, BloomUniqueKeys *keys,
+							   Datum *key);
+extern void BloomUniqueDropKeys(BloomUniqueKeys *keys);
 extern BloomUnique *BloomUniqueRecall(const BloomUniqueTag *tag);
 extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
 										 const AttrNumber **columns);

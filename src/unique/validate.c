@@ -6,7 +6,8 @@
  * Others write meanwhile.  The keys of a partition are read at once, by one
  * snapshot, since an update that leaves a row its key adds nothing to the set.
  * Then they are added, sorted, some at a time, each time in a transaction of its
- * own that waits for nobody.  Nothing is held while keys are looked up.
+ * own that waits for nobody.  Those that had been seen are looked up when nothing
+ * is held, as many as memory takes, since a pass over an index pays for many.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -51,20 +52,18 @@ typedef struct Validation
 	MemoryContext context;		/* lasts to the end of the call */
 	Oid			filenode;		/* of the set */
 	List	   *filled;			/* partitions */
-	Tuplestorestate *store;		/* hash and columns, of one partition, or NULL */
+	Tuplestorestate *store;		/* hash and columns of keys, or NULL */
 	TupleDesc	desc;			/* of that */
-	MemoryContext batch;		/* of these */
-	Datum	   *keys;			/* added by the last step, which had been seen */
-	int			nkeys;
-	HTAB	   *repeats;		/* their hashes */
+	BloomUniqueKeys seen;		/* to be looked up */
+	HTAB	   *repeats;		/* hashes of keys of more than one row */
 } Validation;
 
-/* What is done in a transaction; false: it is the last of its kind */
-typedef bool (*Step) (Validation *validation, BloomUnique *unique, void *arg);
+/* What is done in a transaction; false: there is no more of this */
+typedef bool (*Step) (Validation *validation, BloomUnique *unique);
 
 /* Take a step, as the owner of the table, and commit. */
 static bool
-TakeStep(Validation *validation, Step step, void *arg)
+TakeStep(Validation *validation, Step step)
 {
 	BloomUnique *unique;
 	bool		result;
@@ -81,7 +80,7 @@ TakeStep(Validation *validation, Step step, void *arg)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);
-	result = step(validation, unique, arg);
+	result = step(validation, unique);
 	SetUserIdAndSecContext(user, context);
 	PopActiveSnapshot();
 	if (validation->commits)
@@ -94,7 +93,7 @@ TakeStep(Validation *validation, Step step, void *arg)
 }
 
 /* ----------------------------------------------------------------
- *							ONE PARTITION
+ *							STEPS
  * ----------------------------------------------------------------
  */
 
@@ -136,10 +135,19 @@ SortKey(BloomUnique *unique, Datum *key, void *arg)
 	ExecClearTuple(slot);
 }
 
-/* Read the keys of a partition, if it is there, by one snapshot. */
-static bool
-ReadLeaf(Validation *validation, BloomUnique *unique, void *arg)
+/* The partitions that have not been filled */
+static List *
+UnfilledLeaves(const Validation *validation)
 {
+	return list_difference_oid(BloomUniqueLeaves(validation->tag.root, NULL),
+							   validation->filled);
+}
+
+/* Read the keys of a partition that has not been filled.  False: there is none. */
+static bool
+ReadLeaf(Validation *validation, BloomUnique *unique)
+{
+	List	   *leaves = UnfilledLeaves(validation);
 	AttrNumber	column = 1;
 	Oid			less = Int8LessOperator;
 	Oid			collation = InvalidOid;
@@ -147,7 +155,12 @@ ReadLeaf(Validation *validation, BloomUnique *unique, void *arg)
 	KeySort		sort;
 	TupleTableSlot *slot;
 
+	if (!OidIsValid(validation->filenode))
+		validation->filenode = BloomUniqueFilenode(unique);
+	if (leaves == NIL)
+		return false;
 	MemoryContextSwitchTo(validation->context);
+	validation->filled = lappend_oid(validation->filled, linitial_oid(leaves));
 	validation->desc = MakeDesc(unique);
 	/* it lasts longer than the transaction: so do its files */
 	validation->store = tuplestore_begin_heap(false, true, work_mem);
@@ -155,7 +168,7 @@ ReadLeaf(Validation *validation, BloomUnique *unique, void *arg)
 									 &nulls_first, maintenance_work_mem, NULL,
 									 TUPLESORT_NONE);
 	sort.slot = MakeSingleTupleTableSlot(validation->desc, &TTSOpsVirtual);
-	BloomUniqueForAllKeys(unique, *(Oid *) arg, SortKey, &sort);
+	BloomUniqueForAllKeys(unique, linitial_oid(leaves), SortKey, &sort);
 	tuplesort_performsort(sort.sort);
 	slot = MakeSingleTupleTableSlot(validation->desc, &TTSOpsMinimalTuple);
 	while (tuplesort_gettupleslot(sort.sort, true, false, slot, NULL))
@@ -190,123 +203,74 @@ NoteRepeat(Validation *validation, BloomUnique *unique, const Datum *key,
 }
 
 /*
- * Look up the keys of the last step that had been seen.
+ * Look up keys that had been seen.
  *
  * By one snapshot, since they are not held: a row that moves is one row in that.
  */
-static void
+static bool
 LookUpSeen(Validation *validation, BloomUnique *unique)
 {
-	int			nkeys = validation->nkeys;
+	const BloomUniqueKeys *seen = &validation->seen;
 	int		   *counts;
 	Oid		   *places;
 
-	if (nkeys > 0)
-	{
-		MemoryContextSwitchTo(validation->batch);
-		counts = palloc(nkeys * sizeof(int));
-		places = palloc0(2 * nkeys * sizeof(Oid));
-		PushActiveSnapshot(GetLatestSnapshot());
-		BloomUniqueCountBy(unique, GetActiveSnapshot(), validation->keys, nkeys, 2,
+	MemoryContextSwitchTo(seen->context);
+	counts = palloc_extended((seen->nkeys + 1) * sizeof(int), MCXT_ALLOC_HUGE);
+	places = palloc_extended((2 * (Size) seen->nkeys + 1) * sizeof(Oid),
+							 MCXT_ALLOC_HUGE);
+	PushActiveSnapshot(GetLatestSnapshot());
+	if (seen->nkeys > 0)
+		BloomUniqueCountBy(unique, GetActiveSnapshot(), seen->keys, seen->nkeys, 2,
 						   counts, places);
-		PopActiveSnapshot();
-		for (int i = 0; i < nkeys; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (counts[i] > 1)
-				NoteRepeat(validation, unique,
-						   &validation->keys[i * unique->ncolumns], &places[2 * i]);
-		}
+	PopActiveSnapshot();
+	for (int i = 0; i < seen->nkeys; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (counts[i] > 1)
+			NoteRepeat(validation, unique, &seen->keys[(Size) i * unique->ncolumns],
+					   &places[2 * (Size) i]);
 	}
 	MemoryContextSwitchTo(validation->context);
-	MemoryContextReset(validation->batch);
-	validation->keys = NULL;
-	validation->nkeys = 0;
+	BloomUniqueDropKeys(&validation->seen);
+	return true;
 }
 
-/* Read some of the keys that are stored.  The result is how many. */
-static int
-ReadKeys(Validation *validation, BloomUnique *unique, uint64 *hashes,
-		 Datum *keys)
+/* Add some of the keys that are stored.  False: none is left. */
+static bool
+AddKeys(Validation *validation, BloomUnique *unique)
 {
+	MemoryContext context = AllocSetContextCreate(validation->context, "keys of a step",
+												  ALLOCSET_DEFAULT_SIZES);
+	BloomUniqueKeys keys = {.context = context};
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(validation->desc,
 													&TTSOpsMinimalTuple);
-	int			ncolumns = unique->ncolumns;
-	int			n = 0;
-	bool		isnull;
-
-	while (n < BLOOM_UNIQUE_STEP &&
-		   tuplestore_gettupleslot(validation->store, true, false, slot))
-	{
-		Datum	   *key = &keys[n * ncolumns];
-
-		CHECK_FOR_INTERRUPTS();
-		hashes[n++] = BloomUniqueHashOfSorted(DatumGetInt64(slot_getattr(slot, 1, &isnull)));
-		for (int i = 0; i < ncolumns; i++)
-			key[i] = slot_getattr(slot, i + 2, &isnull);
-		(void) BloomUniqueCopyKey(unique, key);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	return n;
-}
-
-/* Look up what the last step has seen, and then add more keys. */
-static bool
-AddKeys(Validation *validation, BloomUnique *unique, void *arg)
-{
-	int			ncolumns = unique->ncolumns;
-	uint64	   *hashes;
-	uint8	   *answers;
-	Datum	   *keys;
+	uint64	   *hashes = MemoryContextAlloc(context, BLOOM_UNIQUE_STEP * sizeof(uint64));
+	uint8	   *answers = MemoryContextAlloc(context, BLOOM_UNIQUE_STEP);
 	int			nkeys;
 
-	(void) arg;
-	LookUpSeen(validation, unique);
-	MemoryContextSwitchTo(validation->batch);
-	hashes = palloc(BLOOM_UNIQUE_STEP * sizeof(uint64));
-	answers = palloc(BLOOM_UNIQUE_STEP);
-	keys = palloc(BLOOM_UNIQUE_STEP * ncolumns * sizeof(Datum));
-	nkeys = ReadKeys(validation, unique, hashes, keys);
+	while (keys.nkeys < BLOOM_UNIQUE_STEP &&
+		   tuplestore_gettupleslot(validation->store, true, false, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		hashes[keys.nkeys] = BloomUniqueHashOfSorted(DatumGetInt64(slot->tts_values[0]));
+		BloomUniqueKeepKey(unique, &keys, &slot->tts_values[1]);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	nkeys = keys.nkeys;
+	MemoryContextSwitchTo(context);
 	if (nkeys > 0)
 		BloomUniqueAdd(unique, hashes, nkeys, answers);
-	validation->keys = keys;
 	for (int i = 0; i < nkeys; i++)
 	{
 		if (answers[i] != STORED_SET_FRESH)
-			memmove(&keys[validation->nkeys++ * ncolumns], &keys[i * ncolumns],
-					ncolumns * sizeof(Datum));
+			BloomUniqueKeepKey(unique, &validation->seen,
+							   &keys.keys[(Size) i * unique->ncolumns]);
 	}
+	MemoryContextSwitchTo(validation->context);
+	MemoryContextDelete(context);
 	BLOOM_PAUSE("unique-validate");
 	return nkeys > 0;
-}
-
-/* ----------------------------------------------------------------
- *							ALL OF THEM
- * ----------------------------------------------------------------
- */
-
-/* A partition that has not been filled, or invalid */
-static Oid
-NextLeaf(const Validation *validation)
-{
-	ListCell   *cell;
-
-	foreach(cell, BloomUniqueLeaves(validation->tag.root, NULL))
-	{
-		if (!list_member_oid(validation->filled, lfirst_oid(cell)))
-			return lfirst_oid(cell);
-	}
-	return InvalidOid;
-}
-
-/* Note as what the set begins, and which partition is the first. */
-static bool
-FindLeaf(Validation *validation, BloomUnique *unique, void *arg)
-{
-	if (!OidIsValid(validation->filenode))
-		validation->filenode = BloomUniqueFilenode(unique);
-	*(Oid *) arg = NextLeaf(validation);
-	return OidIsValid(*(Oid *) arg);
 }
 
 /*
@@ -314,16 +278,15 @@ FindLeaf(Validation *validation, BloomUnique *unique, void *arg)
  * others from changing that.  True: there is one.
  */
 static bool
-Finish(Validation *validation, BloomUnique *unique, void *arg)
+Finish(Validation *validation, BloomUnique *unique)
 {
 	List	   *parents;
 	ListCell   *cell;
 
-	(void) arg;
 	(void) BloomUniqueLeaves(validation->tag.root, &parents);
 	foreach(cell, parents)
 		LockRelationOid(lfirst_oid(cell), ShareUpdateExclusiveLock);
-	if (OidIsValid(NextLeaf(validation)))
+	if (UnfilledLeaves(validation) != NIL)
 		return true;
 	if (BloomUniqueFilenode(unique) != validation->filenode)
 		BloomUniqueReportSet(unique, "It was emptied or rewritten while keys were added to it.",
@@ -336,19 +299,20 @@ Finish(Validation *validation, BloomUnique *unique, void *arg)
 static void
 FillAll(Validation *validation)
 {
-	Oid			leaf;
-
 	do
 	{
-		while (TakeStep(validation, FindLeaf, &leaf))
+		while (TakeStep(validation, ReadLeaf))
 		{
-			(void) TakeStep(validation, ReadLeaf, &leaf);
-			while (TakeStep(validation, AddKeys, NULL));
+			while (TakeStep(validation, AddKeys))
+			{
+				if (validation->seen.size > (Size) maintenance_work_mem * 1024)
+					(void) TakeStep(validation, LookUpSeen);
+			}
 			tuplestore_end(validation->store);
 			validation->store = NULL;
-			validation->filled = lappend_oid(validation->filled, leaf);
 		}
-	} while (TakeStep(validation, Finish, NULL));
+		(void) TakeStep(validation, LookUpSeen);
+	} while (TakeStep(validation, Finish));
 }
 
 /*
@@ -366,9 +330,9 @@ BloomUniqueValidate(const BloomUniqueTag *tag, bool commits)
 	HASHCTL		info = {0};
 
 	BloomUniqueForgetEntries();
-	validation.batch = AllocSetContextCreate(CurrentMemoryContext,
-											 "keys that are validated",
-											 ALLOCSET_DEFAULT_SIZES);
+	validation.seen.context = AllocSetContextCreate(CurrentMemoryContext,
+													"keys that are looked up",
+													ALLOCSET_DEFAULT_SIZES);
 	info.keysize = sizeof(uint64);
 	info.entrysize = sizeof(uint64);
 	info.hcxt = CurrentMemoryContext;
