@@ -110,13 +110,6 @@ INSERT INTO there.event_1 VALUES (100) RETURNING *;
 CREATE TRIGGER own BEFORE INSERT ON there.event_1 FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id');
 INSERT INTO there.event_1 VALUES (100), (101) RETURNING *;
 SELECT (SELECT keys FROM bloom_set_info('here.seen')) AS here, (SELECT keys FROM bloom_set_info('there.seen')) AS there;
--- a chunk, as extensions make them: a child with a trigger of the same name
-CREATE TABLE here.measure (id bigint);
-CREATE TABLE there.chunk () INHERITS (here.measure);
-CREATE TRIGGER dedup BEFORE INSERT ON here.measure FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id');
-CREATE TRIGGER dedup BEFORE INSERT ON there.chunk FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('seen', 'id');
-INSERT INTO there.chunk VALUES (1), (1000) RETURNING *;
-SELECT (SELECT keys FROM bloom_set_info('here.seen')) AS here, (SELECT keys FROM bloom_set_info('there.seen')) AS there;
 -- fail: no set of the name in the schema of the parent
 DROP TABLE here.seen;
 INSERT INTO there.event_00 VALUES (5);

@@ -188,11 +188,14 @@ FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag)
 		case AT_EnableTrigUser:
 			/* those of partitions stay as they are after ALTER TABLE ONLY */
 			BloomUniqueWarnDisabled(tag, relid);
-			/* check what was written without the trigger */
+
+			/*
+			 * Check what was written without the trigger.  That of a
+			 * partition can have another name than those below it.
+			 */
 			if (tag->root == relid)
 				CheckAll(tag);
 			else
-				/* that of a partition can have another name than those below it */
 				ClaimTree(relid, get_rel_relkind(relid) == RELKIND_RELATION ?
 						  command->name : NULL);
 			break;

@@ -104,7 +104,7 @@ INSERT INTO x (id, p, v) SELECT -i, i % 4, 0 FROM generate_series(1, 2500) AS i;
 DELETE FROM x;
 SELECT bloom_unique_create('x', 'u');
 
-CREATE TABLE o ({columns}, UNIQUE (id) DEFERRABLE, UNIQUE (u) DEFERRABLE);
+CREATE TABLE o ({columns}, UNIQUE (id) DEFERRABLE, UNIQUE (u) DEFERRABLE, CONSTRAINT not_made CHECK (p <> 6));
 {o}
 -- without the constraints
 CREATE TABLE o5 ({columns}, FOREIGN KEY (g, id, p) REFERENCES par_o (g, id, p) ON UPDATE CASCADE ON DELETE CASCADE);
@@ -213,7 +213,7 @@ class Session:
             keys = list({float(key): key for key in keys}.values())
         return keys
 
-    def partition(self, most=6):
+    def partition(self, most=7):
         return self.rnd.randrange(most)
 
     def row(self, key, p, u=None):
@@ -328,7 +328,7 @@ class Writer(Session):
 
     def direct(self, p):
         """Sometimes the partition."""
-        return p if p != 5 and self.rnd.random() < 0.25 else None
+        return p if p < 5 and self.rnd.random() < 0.25 else None
 
     def values(self, key, p, u=None):
         return 'INSERT INTO {d} (' + ROW + ') VALUES (%s, %s, %s, %s, %s, %s)', self.row(key, p, u)
@@ -688,14 +688,51 @@ class Keeper(Session):
         """A load without triggers, which ENABLE TRIGGER checks."""
         self.last = ('disable',)
         Keeper.lock(self)
-        key, p = self.key(), self.partition(4)
-        if not self.run('SELECT count(*) FROM o WHERE id = %s', key)[0][0]:
-            self.cursor.execute('ALTER TABLE x DISABLE TRIGGER USER')
-            for t in 'xo':
-                self.run('INSERT INTO ' + t + ' (id, p, v) VALUES (%s, %s, 16)', key, p)
-            self.cursor.execute('ALTER TABLE x ENABLE TRIGGER USER')
+        self.before = None if self.exact else self.look('SELECT pg_current_snapshot()::text')[0][0]
+        keys, p = self.keys(9), self.partition(4)
+        which = self.rnd.choice(('x', 'x%d' % p))
+        self.cursor.execute('SAVEPOINT load')
+        said = self.attempt('INSERT INTO o (id, p, v) SELECT id, %s, 16 FROM unnest(%s::numeric[]) AS id', (p, keys))
+        if isinstance(said, errors.Error):
+            self.cursor.execute('ROLLBACK TO load')
+        self.cursor.execute('ALTER TABLE %s DISABLE TRIGGER USER' % which)
+        self.run('INSERT INTO x (id, p, v) SELECT id, %s, 16 FROM unnest(%s::numeric[]) AS id', p, keys)
+        got = self.attempt('ALTER TABLE %s ENABLE TRIGGER USER' % which, ())
+        if isinstance(said, errors.Error) != isinstance(got, errors.Error):
+            self.complain('ENABLE TRIGGER says', got, 'and its oracle', said)
+        self.count('load refused' if isinstance(got, errors.Error) else 'loaded')
+        if isinstance(got, errors.Error):
+            self.cursor.execute('ROLLBACK TO load')
 
-    OPERATIONS = ((detach_or_attach, 6), (truncate, 1), (unmark, 1), (rebuild, 1), (disable, 2))
+    def load(self):
+        """A restore: a schema without its data, into which rows are loaded by partitions, with triggers or without."""
+        self.last = ('load',)
+        Keeper.lock(self)
+        # other triggers have nothing to do for these rows
+        self.cursor.execute('UPDATE o SET v = 0 WHERE v < 0; TRUNCATE x; TRUNCATE x_id_unique, x_u_unique')
+        for p, in self.run('SELECT DISTINCT p FROM o ORDER BY p'):
+            if self.rnd.random() < 0.5:
+                self.cursor.execute('SET LOCAL session_replication_role = replica')
+            self.cursor.execute('INSERT INTO x%d (%s) SELECT %s FROM o WHERE p = %d' % (p, ROW, ROW, p))
+            self.cursor.execute('SET LOCAL session_replication_role = origin')
+        self.count('restored')
+
+    def make(self):
+        """A partition is made, or goes."""
+        self.last = ('make',)
+        Keeper.lock(self)
+        if self.run("SELECT to_regclass('x6')")[0][0] is not None:
+            self.cursor.execute('DROP TABLE x6; DELETE FROM o WHERE p = 6; ALTER TABLE o ADD CONSTRAINT not_made CHECK (p <> 6)')
+            self.count('dropped')
+            return
+        self.cursor.execute('ALTER TABLE o DROP CONSTRAINT not_made')
+        if self.rnd.random() < 0.7:
+            self.cursor.execute('CREATE TABLE x6 PARTITION OF x FOR VALUES IN (6)')
+        else:
+            self.cursor.execute('CREATE TABLE x6 PARTITION OF x FOR VALUES IN (6) PARTITION BY HASH (w); CREATE TABLE x60 PARTITION OF x6 FOR VALUES WITH (MODULUS 1, REMAINDER 0)')
+        self.count('made')
+
+    OPERATIONS = ((detach_or_attach, 6), (truncate, 1), (unmark, 1), (rebuild, 1), (disable, 3), (load, 1), (make, 2))
 
     # between transactions
 
