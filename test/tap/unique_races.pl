@@ -14,7 +14,7 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts);
+my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits);
 my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
 	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
@@ -315,6 +315,31 @@ check('a block that is rolled back takes no claims of others with it', 'unique_s
 			INSERT INTO t VALUES (8, 2);
 			INSERT INTO t VALUES (9, 2)}, on_error_stop => 0);
 		return said($err);
+	});
+
+#
+# Who validates waits for nobody while it holds keys, so that it does not deadlock with
+# who moves two rows
+#
+
+check('keys are validated while their rows move', 'unique_never_waits', 'duplicate key duplicate key | 1:1 2:2 3:2 4:2',
+	sub {
+		my ($database) = @_;
+		make($database);
+		$node->safe_psql($database, "INSERT INTO t VALUES (3, 1), (4, 1); TRUNCATE t_id_unique; BEGIN; UPDATE t SET p = 2 WHERE id = 3; PREPARE TRANSACTION 'mover'");
+		my ($status, $out, $err) = $node->psql($database, "SET lock_timeout = '1s';\nCALL bloom_unique_validate('t', 'id')");
+		# one that holds a key waits for keys that are being added, and then goes on
+		$node->safe_psql($database, "COMMIT PREPARED 'mover'; TRUNCATE t_id_unique");
+		my $second;
+		my $said = paused($database, 'unique-validate', "CALL bloom_unique_validate('t', 'id')",
+			sub {
+				($second) = start_sessions_in($database, "SET application_name = 'beside'; BEGIN; UPDATE t SET p = 2 WHERE id = 2 OR id = 4; COMMIT");
+				$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock'})
+				  or die 'it does not wait';
+			});
+		$said .= end_sessions($second);
+		($status, $out, my $refused) = $node->psql($database, "INSERT INTO t VALUES (3, 1);\nINSERT INTO t VALUES (4, 1)", on_error_stop => 0);
+		return join ' ', grep { $_ ne '' } said($err), said($said), said($refused);
 	});
 
 #

@@ -145,5 +145,40 @@ SKIP:
 	is("$errors | $out", "23505 23505 23505 | 2|2\n", 'a collation that ignores case');
 }
 
+#
+# A type all of whose values have one hash, and are long
+#
+
+{
+	my $functions = join ' ', map { "CREATE FUNCTION weak_$_->[0](weak, weak) RETURNS boolean AS '$_->[1]' LANGUAGE internal IMMUTABLE STRICT;" }
+	  [ 'lt', 'bytealt' ], [ 'le', 'byteale' ], [ 'eq', 'byteaeq' ], [ 'ge', 'byteage' ], [ 'gt', 'byteagt' ];
+	my $operators = join ' ', map { "CREATE OPERATOR $_->[0] (LEFTARG = weak, RIGHTARG = weak, FUNCTION = weak_$_->[1]);" }
+	  [ '<', 'lt' ], [ '<=', 'le' ], [ '>=', 'ge' ], [ '>', 'gt' ];
+	answer(qq{
+		CREATE TYPE weak;
+		CREATE FUNCTION weak_in(cstring) RETURNS weak AS 'textin' LANGUAGE internal IMMUTABLE STRICT;
+		CREATE FUNCTION weak_out(weak) RETURNS cstring AS 'textout' LANGUAGE internal IMMUTABLE STRICT;
+		CREATE TYPE weak (INPUT = weak_in, OUTPUT = weak_out, LIKE = text);
+		$functions $operators
+		CREATE OPERATOR = (LEFTARG = weak, RIGHTARG = weak, FUNCTION = weak_eq, HASHES, MERGES);
+		CREATE FUNCTION weak_cmp(weak, weak) RETURNS int AS 'byteacmp' LANGUAGE internal IMMUTABLE STRICT;
+		CREATE OPERATOR CLASS weak_ops DEFAULT FOR TYPE weak USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 weak_cmp(weak, weak);
+		CREATE FUNCTION weak_hash(weak) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 7';
+		CREATE FUNCTION weak_hashx(weak, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 7::bigint';
+		CREATE OPERATOR CLASS weak_hash_ops DEFAULT FOR TYPE weak USING hash AS OPERATOR 1 =, FUNCTION 1 weak_hash(weak), FUNCTION 2 weak_hashx(weak, bigint)});
+	my ($errors, $out) = keys_of_type('weak', q{
+		SELECT bloom_unique_drop('t', 'id');
+		-- some 34 MB
+		INSERT INTO t SELECT weak_in(textout((SELECT string_agg(md5(i::text || j), '') FROM generate_series(1, 60) AS j))), 1 FROM generate_series(1, 18000) AS i;
+		INSERT INTO t VALUES ('last', 1), ('last', 2);
+		SELECT bloom_unique_create('t', 'id');
+		DELETE FROM t WHERE p = 2;
+		SELECT bloom_unique_create('t', 'id');
+		INSERT INTO t VALUES ('new', 2);
+		INSERT INTO t VALUES ('last', 2), ('other', 1);
+		SELECT count(*), count(DISTINCT id) FROM t;});
+	is("$errors | " . ($out =~ s/^\n//mr), "23505 23505 | t_id_unique\n18002|18002\n", 'keys of one hash, more than memory has at once');
+}
+
 $node->stop;
 done_testing();
