@@ -78,7 +78,7 @@ if (picture eq "sets") {
 }
 if (picture eq "unique") {
 	title_text[1] = "Keys unique across 30 partitions"
-	title_text[2] = "400,000 uuids, into as many"
+	title_text[2] = system("cat " . dir . "/rows")
 	note[1] = system("cat " . dir . "/time")
 	below = ""
 	panels = 2
