@@ -45,6 +45,7 @@ extern PGDLLEXPORT void _PG_init(void);
 #define BloomScanInstrument(options) InstrAllocNode(options, false)
 #else
 #define BloomScanInstrument(options) InstrAlloc(1, options, false)
+typedef Instrumentation NodeInstrumentation;
 #endif
 
 /* What SeqNext does, if there is no scan yet */

@@ -391,7 +391,7 @@ static void
 TestPage(ScanNode *node, TableScanDesc scan)
 {
 	ScanPage   *page = &node->page;
-	Instrumentation *counts = node->css.ss.ps.instrument;
+	NodeInstrumentation *counts = node->css.ss.ps.instrument;
 	int			nrows;
 	int			nwhere = 0;
 
