@@ -158,3 +158,18 @@ SELECT bloom_unique_drop('event', 'body, at');
 SELECT bloom_unique_drop('event', '"Key"');
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'event'::regclass;
 DROP TABLE event;
+
+-- what a session knows of keys goes after them
+CREATE TABLE gone (id int, p int) PARTITION BY LIST (p);
+CREATE TABLE gone_1 PARTITION OF gone FOR VALUES IN (1);
+CREATE INDEX ON gone (id);
+DO $$
+BEGIN
+	FOR i IN 1..20 LOOP
+		PERFORM bloom_unique_create('gone', 'id');
+		INSERT INTO gone VALUES (i, 1);
+		PERFORM bloom_unique_drop('gone', 'id');
+	END LOOP;
+END $$;
+SELECT count(*) < 5 AS few FROM pg_backend_memory_contexts WHERE name = 'unique key';
+DROP TABLE gone;

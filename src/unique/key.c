@@ -800,6 +800,26 @@ BuildUnique(BloomUnique *unique)
 }
 
 /*
+ * Give back what is known of keys that have changed or gone.  A caller further out may
+ * still use it.
+ */
+static void
+DropInvalid(void)
+{
+	HASH_SEQ_STATUS status;
+	Known	   *known;
+
+	hash_seq_init(&status, known_keys);
+	while ((known = hash_seq_search(&status)) != NULL)
+	{
+		if (known->unique == NULL || known->unique->is_valid)
+			continue;
+		MemoryContextSetParent(known->unique->context, TopTransactionContext);
+		known->unique = NULL;
+	}
+}
+
+/*
  * BloomUniqueRecall
  *		What the session knows of a key.
  */
@@ -820,11 +840,7 @@ BloomUniqueRecall(const BloomUniqueTag *tag)
 		BloomUnique *unique;
 
 		CHECK_FOR_INTERRUPTS();
-
-		/* a caller further out may still use it */
-		if (known->unique != NULL)
-			MemoryContextSetParent(known->unique->context, TopTransactionContext);
-		known->unique = NULL;
+		DropInvalid();
 		context = AllocSetContextCreate(TopTransactionContext, "unique key",
 										ALLOCSET_SMALL_SIZES);
 		oldcontext = MemoryContextSwitchTo(context);

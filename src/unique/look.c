@@ -346,7 +346,7 @@ LookInLeaves(Search *search, const List *leaves)
  *
  * Without a snapshot, that is now, and the keys must be held.  What this transaction
  * has written counts.  By one snapshot, a row that moves is one row; but rows of a
- * partition that is rewritten meanwhile are not found.
+ * partition that is rewritten meanwhile may not be found.
  */
 void
 BloomUniqueCountBy(BloomUnique *unique, Snapshot snapshot, Datum *keys,

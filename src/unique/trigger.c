@@ -118,6 +118,16 @@ FlushStatement(Statement *statement)
 	MemoryContextDelete(keys.context);
 }
 
+/* Is the key gone, with its extension, say?  Who makes it anew reads all rows. */
+static bool
+IsGone(const BloomUniqueTag *tag)
+{
+	BloomUniqueTriggers triggers;
+
+	BloomUniqueFindTriggers(tag, &triggers);
+	return !triggers.is_there;
+}
+
 /* At the end of a subtransaction, statements are its parent's, or gone. */
 static void
 AtSubXact(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
@@ -144,7 +154,8 @@ AtXact(XactEvent event, void *arg)
 			while (statements != NULL)
 			{
 				PushActiveSnapshot(GetTransactionSnapshot());
-				FlushStatement(statements);
+				if (!IsGone(&statements->tag))
+					FlushStatement(statements);
 				PopActiveSnapshot();
 				DropStatement(statements);
 			}

@@ -15,7 +15,13 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/skey.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
@@ -24,9 +30,11 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
@@ -76,6 +84,8 @@ TakeStep(Validation *validation, Step step)
 	/* who drops the key has dropped all of it, or nothing */
 	LockRelationOid(validation->tag.root, AccessShareLock);
 	unique = BloomUniqueRecall(&validation->tag);
+	if (!OidIsValid(validation->filenode))
+		validation->filenode = BloomUniqueFilenode(unique);
 	UnlockRelationOid(validation->tag.root, AccessShareLock);
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(unique->owner,
@@ -155,8 +165,6 @@ ReadLeaf(Validation *validation, BloomUnique *unique)
 	KeySort		sort;
 	TupleTableSlot *slot;
 
-	if (!OidIsValid(validation->filenode))
-		validation->filenode = BloomUniqueFilenode(unique);
 	if (leaves == NIL)
 		return false;
 	MemoryContextSwitchTo(validation->context);
@@ -202,6 +210,45 @@ NoteRepeat(Validation *validation, BloomUnique *unique, const Datum *key,
 					   get_rel_name(places[0]), get_rel_name(places[1]))));
 }
 
+/* The file of a table, by a snapshot */
+static Oid
+FileBy(Relation catalog, Snapshot snapshot, Oid relid)
+{
+	Oid			result = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
+	if ((tuple = systable_getnext(scan)) != NULL)
+		result = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode;
+	systable_endscan(scan);
+	return result;
+}
+
+/*
+ * Has a partition been rewritten since a snapshot?  It may not see the rows that were
+ * there: ALTER TABLE ... SET UNLOGGED, for one, writes them as if they were new.
+ */
+static bool
+IsRewrittenSince(Oid root, Snapshot snapshot)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	Snapshot	now = RegisterSnapshot(GetLatestSnapshot());
+	bool		result = false;
+	ListCell   *cell;
+
+	foreach(cell, BloomUniqueLeaves(root, NULL))
+		result = result ||
+			FileBy(catalog, snapshot, lfirst_oid(cell)) !=
+			FileBy(catalog, now, lfirst_oid(cell));
+	UnregisterSnapshot(now);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
 /*
  * Look up keys that had been seen.
  *
@@ -218,11 +265,14 @@ LookUpSeen(Validation *validation, BloomUnique *unique)
 	counts = palloc_extended((seen->nkeys + 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	places = palloc_extended((2 * (Size) seen->nkeys + 1) * sizeof(Oid),
 							 MCXT_ALLOC_HUGE);
-	PushActiveSnapshot(GetLatestSnapshot());
-	if (seen->nkeys > 0)
+	for (bool is_done = seen->nkeys == 0; !is_done;)
+	{
+		PushActiveSnapshot(GetLatestSnapshot());
 		BloomUniqueCountBy(unique, GetActiveSnapshot(), seen->keys, seen->nkeys, 2,
 						   counts, places);
-	PopActiveSnapshot();
+		is_done = !IsRewrittenSince(validation->tag.root, GetActiveSnapshot());
+		PopActiveSnapshot();
+	}
 	for (int i = 0; i < seen->nkeys; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -288,6 +338,8 @@ Finish(Validation *validation, BloomUnique *unique)
 		LockRelationOid(lfirst_oid(cell), ShareUpdateExclusiveLock);
 	if (UnfilledLeaves(validation) != NIL)
 		return true;
+	/* the key may have been dropped while we waited for the locks */
+	unique = BloomUniqueRecall(&validation->tag);
 	if (BloomUniqueFilenode(unique) != validation->filenode)
 		BloomUniqueReportSet(unique, "It was emptied or rewritten while keys were added to it.",
 							 "Call bloom_unique_validate again.");

@@ -14,7 +14,7 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits);
+my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish);
 my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
 	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
@@ -390,6 +390,34 @@ foreach my $what ([ "SELECT bloom_unique_drop('t', 'id'); SELECT bloom_unique_cr
 				$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock'}) or die 'it does not wait';
 			}), qr/ERROR:  $expected/, "$sql, while bloom_unique_validate adds keys");
 	is(end_sessions($second), '', '... which is done');
+}
+
+
+# A partition is rewritten between the snapshot by which repeats are looked for and its lock
+foreach my $database ('postgres', 'unique_rewritten')
+{
+	make($database);
+	$node->safe_psql($database, q{SELECT bloom_unique_drop('t', 'id'); INSERT INTO t VALUES (1, 2), (2, 1);
+		SELECT bloom_unique_create('t', 'id', validate => false)});
+	my $said = paused($database, 'unique-leaf', "CALL bloom_unique_validate('t', 'id')",
+		sub { $node->safe_psql($database, 'ALTER TABLE t1 SET UNLOGGED; ALTER TABLE t2 SET UNLOGGED') });
+	$database eq 'postgres' ? like($said, qr/ERROR:  2 keys of table "t"/, 'partitions are rewritten while repeats are looked for')
+	  : unlike($said, qr/ERROR:  2 keys of table "t"/, "... and $database is caught");
+}
+
+# The last step of validate waits for its locks while the key is dropped
+foreach my $database ('postgres', 'unique_finish')
+{
+	make($database);
+	my ($holder) = start_sessions_in($database, "SET application_name = 'holder'; BEGIN; LOCK TABLE t IN SHARE UPDATE EXCLUSIVE MODE;\n"
+		  . "DO \$\$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'beside' AND wait_event_type = 'Lock') LOOP PERFORM pg_sleep(0.01), pg_stat_clear_snapshot(); END LOOP; END \$\$;\n"
+		  . "SELECT bloom_unique_drop('t', 'id'); COMMIT");
+	$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 't'::regclass AND mode = 'ShareUpdateExclusiveLock'}) or die 'it does not begin';
+	my ($session) = start_sessions_in($database, "\\set VERBOSITY verbose\nSET application_name = 'beside';\nCALL bloom_unique_validate('t', 'id')");
+	my $said = end_sessions($session);
+	$database eq 'postgres' ? like($said, qr/ERROR:  42704: the unique key of table "t" was dropped meanwhile/, 'the key is dropped while validate waits for its last locks')
+	  : unlike($said, qr/ERROR:  42704: /, "... and $database is caught");
+	is(end_sessions($holder), '', '... which is done');
 }
 
 $node->stop;
