@@ -242,8 +242,8 @@ IsRewrittenSince(Oid root, Snapshot snapshot)
 
 	foreach(cell, BloomUniqueLeaves(root, NULL))
 		result = result ||
-			FileBy(catalog, snapshot, lfirst_oid(cell)) !=
-			FileBy(catalog, now, lfirst_oid(cell));
+		FileBy(catalog, snapshot, lfirst_oid(cell)) !=
+		FileBy(catalog, now, lfirst_oid(cell));
 	UnregisterSnapshot(now);
 	table_close(catalog, AccessShareLock);
 	return result;
