@@ -37,12 +37,12 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/progress.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "partitioning/partdesc.h"
 #include "replication/logicalworker.h"
 #include "storage/lock.h"
 #include "utils/backend_status.h"
@@ -247,23 +247,26 @@ FiresIn(Oid partition, const char *name)
 }
 
 /*
- * An error, if a row that is to be dropped may have come from a partition in which
- * the trigger has not noted that it was deleted.
+ * An error, if a row that is to be dropped may have come from a partition below this
+ * table in which the trigger has not noted that it was deleted.
  */
 static void
-CheckSources(const TriggerSite *site, const TriggerData *trigger)
+CheckSources(Oid parent, const TriggerData *trigger)
 {
-	ListCell   *cell;
+	Relation	rel = table_open(parent, AccessShareLock);
+	PartitionDesc partitions = RelationGetPartitionDesc(rel, true);
 
-	foreach(cell, find_all_inheritors(site->root, NoLock, NULL))
+	for (int i = 0; i < partitions->nparts; i++)
 	{
-		Oid			partition = lfirst_oid(cell);
+		Oid			partition = partitions->oids[i];
 		LOCKTAG		tag;
 
 		SET_LOCKTAG_RELATION(tag, MyDatabaseId, partition);
-		if (get_rel_relkind(partition) == RELKIND_RELATION &&
-			LockHeldByMe(&tag, RowExclusiveLock, false) &&
-			!FiresIn(partition, trigger->tg_trigger->tgname))
+		if (!partitions->is_leaf[i])
+			CheckSources(partition, trigger);
+		else if (LockHeldByMe(&tag, RowExclusiveLock, false) &&
+				 get_rel_relkind(partition) == RELKIND_RELATION &&
+				 !FiresIn(partition, trigger->tg_trigger->tgname))
 			ereport(ERROR,
 					(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 					 errmsg("trigger \"%s\" is disabled for partition \"%s\"",
@@ -273,6 +276,7 @@ CheckSources(const TriggerSite *site, const TriggerData *trigger)
 							   RelationGetRelationName(trigger->tg_relation)),
 					 errhint("Enable it for the partition, or disable it for the partitioned table.")));
 	}
+	table_close(rel, AccessShareLock);
 }
 
 /* Prepare to hash keys of so many columns. */
@@ -530,7 +534,7 @@ IsToBeInserted(FunctionCallInfo fcinfo, TriggerSite *site,
 						RelationGetRelationName(trigger->tg_relation)),
 				 errdetail("The statement has deleted rows that it has not inserted again: if this is one of them, with another key or in another order, it would be lost.")));
 	if (!site->has_dropped && trigger->tg_relation->rd_rel->relispartition)
-		CheckSources(site, trigger);
+		CheckSources(site->root, trigger);
 	site->has_dropped = true;
 	WarnOfCopy(site, trigger);
 	return false;
