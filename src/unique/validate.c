@@ -241,9 +241,14 @@ IsRewrittenSince(Oid root, Snapshot snapshot)
 	ListCell   *cell;
 
 	foreach(cell, BloomUniqueLeaves(root, NULL))
-		result = result ||
-		FileBy(catalog, snapshot, lfirst_oid(cell)) !=
-		FileBy(catalog, now, lfirst_oid(cell));
+	{
+		Oid			leaf = lfirst_oid(cell);
+
+		CHECK_FOR_INTERRUPTS();
+		result = FileBy(catalog, snapshot, leaf) != FileBy(catalog, now, leaf);
+		if (result)
+			break;
+	}
 	UnregisterSnapshot(now);
 	table_close(catalog, AccessShareLock);
 	return result;
