@@ -134,24 +134,6 @@ try('a foreign key that is deferred', q{
 	COMMIT;
 	INSERT INTO t VALUES (11, 2);}, '23505 23505', '2:2 11:1');
 
-SKIP:
-{
-	skip 'this PostgreSQL has no FOR PORTION OF', 1 if answer('SHOW server_version_num') < 190000;
-
-	# what is left of a row are rows with its key
-	try('FOR PORTION OF', q{
-		CREATE TABLE r (id bigint, p int, valid daterange) PARTITION BY LIST (p);
-		CREATE TABLE r1 PARTITION OF r FOR VALUES IN (1);
-		CREATE TABLE r2 PARTITION OF r FOR VALUES IN (2);
-		CREATE INDEX ON r (id);
-		SELECT bloom_unique_create('r', 'id');
-		INSERT INTO r VALUES (1, 1, '[2026-01-01,2027-01-01)'), (2, 2, '[2026-01-01,2027-01-01)');
-		DELETE FROM r FOR PORTION OF valid FROM '2026-03-01' TO '2026-04-01' WHERE id = 1;
-		UPDATE r FOR PORTION OF valid FROM '2026-03-01' TO '2026-04-01' SET p = 1 WHERE id = 2;
-		UPDATE r FOR PORTION OF valid FROM '2026-03-01' TO NULL SET id = 7 WHERE id = 2;
-		INSERT INTO r VALUES (7, 1), (2, 1);}, '23505 23505 23505', '1:1 2:2 7:2', 'r');
-}
-
 #
 # Several rows in one statement, in parts of it
 #
