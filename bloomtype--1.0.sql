@@ -520,10 +520,11 @@ CREATE FUNCTION bloom_set_create(name text, key_type text,
 								 keep interval DEFAULT NULL,
 								 unlogged boolean DEFAULT false,
 								 seed bigint DEFAULT NULL,
-								 if_not_exists boolean DEFAULT false)
+								 if_not_exists boolean DEFAULT false,
+								 capacity float8 DEFAULT NULL)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_create(text, text, interval, boolean, bigint, boolean) IS 'make the table of a set of keys of a type, named as for a column; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / 62; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE';
+COMMENT ON FUNCTION bloom_set_create(text, text, interval, boolean, bigint, boolean, float8) IS 'make the table of a set of keys of a type, named as for a column; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / 62; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE; capacity: rows for so many keys are made ahead, for sessions that fill the set at the same time, each with many keys in a transaction; it can have more';
 
 -- not STRICT, these: a null set is an error, a null key gives null
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())

@@ -24,6 +24,47 @@ SELECT bloom_set_add('cache', 'a') AS new, bloom_set_add('cache', 'a') AS seen;
 DROP TABLE cache;
 
 --
+-- Capacity: ranges ahead, without a gap, their widths differ by less than their number
+--
+SELECT bloom_set_create('ahead', 'int', seed => 1, capacity => 150000), bloom_set_create('small', 'int', keep => '1 day', capacity => 1, unlogged => true);
+CREATE FUNCTION ranges(rows regclass, OUT ranges bigint, OUT gaps bigint, OUT last_one boolean, OUT widths_differ_by bigint, OUT hashes bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('
+		SELECT count(*), count(*) FILTER (WHERE last + 1 <> next), max(last) = 2::numeric ^ 64 - 1,
+			   max(last - first) - min(last - first), sum(get_byte(hashes, 2) + 256 * get_byte(hashes, 3))
+		FROM (SELECT *, start + 2::numeric ^ 63 AS first, lead(start + 2::numeric ^ 63) OVER (ORDER BY start) AS next,
+					 (SELECT sum(get_byte(hashes, 4 + i) * 256::numeric ^ i) FROM generate_series(0, 7) AS i) AS last
+			  FROM %s WHERE lane = 0) AS range', rows)
+	INTO ranges, gaps, last_one, widths_differ_by, hashes;
+END $$;
+SELECT * FROM ranges('ahead');
+SELECT * FROM ranges('small');
+SELECT keys, rows FROM bloom_set_info('ahead');
+SELECT count(*) FILTER (WHERE bloom_set_add('ahead', i)) AS added, count(*) FILTER (WHERE bloom_set_add('ahead', i)) AS again FROM generate_series(1, 2000) AS i;
+SELECT cardinality(bloom_set_add_all('ahead', ARRAY(SELECT generate_series(1001, 5000)))) AS added_all, bloom_set_compact('ahead') AS compacted, bloom_set_load('ahead', 'SELECT generate_series(4001, 6000)') AS loaded;
+SELECT ranges, gaps, last_one, widths_differ_by FROM ranges('ahead');
+SELECT keys FROM bloom_set_info('ahead');
+SELECT bloom_set_contains_all('ahead', ARRAY(SELECT generate_series(1, 6000))) AS has_all, bloom_set_contains_any('ahead', ARRAY(SELECT generate_series(6001, 9000))) AS has_others;
+-- more than that, with keep
+SELECT cardinality(bloom_set_add_all('small', ARRAY(SELECT generate_series(1, 50000)))) AS added_all;
+SELECT bloom_set_compact('small') > 0 AS compacted;
+SELECT ranges > 256 AS split, gaps, last_one, hashes FROM ranges('small');
+SELECT bloom_set_contains_all('small', ARRAY(SELECT generate_series(1, 50000))) AS has_all;
+-- one that is there stays as it is
+SELECT bloom_set_create('ahead', 'int', capacity => 1000000, if_not_exists => true);
+SELECT ranges FROM ranges('ahead');
+TRUNCATE ahead;
+SELECT bloom_set_add('ahead', 1) AS new;
+SELECT keys, rows FROM bloom_set_info('ahead');
+-- fail
+SELECT bloom_set_create('none', 'int', capacity => 0);
+SELECT bloom_set_create('none', 'int', capacity => 1e10 + 1);
+SELECT bloom_set_create('none', 'int', capacity => 'NaN');
+SELECT 'none'::regclass;
+DROP TABLE ahead, small;
+DROP FUNCTION ranges;
+
+--
 -- Made twice: an error, or left as it is
 --
 SELECT bloom_set_create('cache', 'text', seed => 1);

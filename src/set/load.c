@@ -27,6 +27,9 @@
 /* Hashes that a list of that size can have: 6 bits of each, or more */
 #define MAX_ITEMS	(STORED_SET_LIST_BYTES * 4)
 
+/* Keys for which an empty range is made: their list will be half full */
+#define KEYS_AHEAD	(STORED_SET_LIST_BYTES / 11)
+
 /*
  * StoredSetIsEmpty
  *		Has an open set no rows that anybody may come to see?
@@ -155,4 +158,31 @@ StoredSetEndLoad(StoredSetLoad *load)
 	MemoryContextDelete(load->scratch);
 	pfree(load->items);
 	return load->nkeys;
+}
+
+/*
+ * StoredSetMakeRanges
+ *		Make the ranges of a set for so many keys, which is new and open.
+ *
+ * Ranges that are split off are open to others until their transaction ends; so
+ * those who fill a set at the same time would read each other's lanes in all of a
+ * stripe.  These ranges are there before.
+ */
+void
+StoredSetMakeRanges(StoredSetTable *table, uint64 nkeys)
+{
+	uint64		nranges = (nkeys - 1) / STORED_SET_STRIPES / KEYS_AHEAD + 1;
+	uint64		width = (StoredSetStripeEnd(0) + 1) / nranges;
+	StoredSetLoad load;
+
+	StoredSetBeginLoad(&load, table, false);
+	for (uint64 i = 1; i < STORED_SET_STRIPES * nranges; i++)
+	{
+		uint64		start = i % nranges * width;
+
+		start += i / nranges << (64 - STORED_SET_STRIPE_BITS);
+		WriteLoaded(&load, start - 1);
+		load.start = start;
+	}
+	StoredSetEndLoad(&load);
 }

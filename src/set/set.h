@@ -172,6 +172,7 @@ extern void StoredSetBeginLoad(StoredSetLoad *load, StoredSetTable *table,
 							   bool mark);
 extern void StoredSetLoadHash(StoredSetLoad *load, uint64 hash);
 extern uint64 StoredSetEndLoad(StoredSetLoad *load);
+extern void StoredSetMakeRanges(StoredSetTable *table, uint64 nkeys);
 
 extern Oid	StoredSetTriggerTable(const TriggerData *trigger);
 

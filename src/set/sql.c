@@ -43,6 +43,9 @@
 /* Hashes that are gathered at once, to be added to a set or filter */
 #define BATCH_HASHES	100000
 
+/* Keys for which ranges can be made ahead: 13 GB of them */
+#define MAX_CAPACITY	1e10
+
 /* ----------------------------------------------------------------
  *							ARGUMENTS
  * ----------------------------------------------------------------
@@ -265,6 +268,27 @@ StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
 	return relid;
 }
 
+/* Make the table of a set, with ranges for so many keys, or none. */
+static Oid
+MakeSet(const StoredSet *set, Oid schema, const char *name, bool unlogged,
+		uint64 capacity)
+{
+	const char *comment = psprintf("Bloom set of %s keys%s: see bloom_set_add, bloom_set_contains, bloom_set_info",
+								   BloomKeyTypeName(&set->key_type),
+								   set->params.keep == 0 ? "" : ", which forgets");
+	Oid			relid = StoredSetMakeTable(set, schema, name, unlogged, comment);
+
+	if (capacity > 0)
+	{
+		StoredSetTable table;
+
+		StoredSetOpen(&table, relid, true, true);
+		StoredSetMakeRanges(&table, capacity);
+		StoredSetClose(&table);
+	}
+	return relid;
+}
+
 /*
  * bloom_set_create
  *		Make the table of a set.
@@ -274,6 +298,7 @@ Datum
 bloom_set_create(PG_FUNCTION_ARGS)
 {
 	StoredSet	set = {0};
+	uint64		capacity = 0;
 	RangeVar   *table;
 	Oid			schema;
 	Oid			relid;
@@ -281,14 +306,13 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	BloomCheckNotNull(PG_ARGISNULL(0), "name");
 	set.key_type = GetKeyTypeArg(fcinfo, 1);
 	set.params = GetParams(fcinfo);
+	if (!PG_ARGISNULL(6))
+		capacity = BloomCheckCapacity(PG_GETARG_FLOAT8(6), MAX_CAPACITY);
 	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
 	relid = get_relname_relid(table->relname, schema);
 	if (!OidIsValid(relid))
-		PG_RETURN_OID(StoredSetMakeTable(&set, schema, table->relname,
-										 PG_GETARG_BOOL(3),
-										 psprintf("Bloom set of %s keys%s: see bloom_set_add, bloom_set_contains, bloom_set_info",
-												  BloomKeyTypeName(&set.key_type),
-												  set.params.keep == 0 ? "" : ", which forgets")));
+		PG_RETURN_OID(MakeSet(&set, schema, table->relname, PG_GETARG_BOOL(3),
+							  capacity));
 	if (!PG_GETARG_BOOL(5))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
