@@ -305,7 +305,7 @@ if (picture eq "fill") {
 	set label 930 "error of the estimated number of keys" at graph 0, screen panel_top(1)
 	set format y "%+g %%"
 	set yrange [-1:1]
-	set ytics 0.5
+	set ytics 0.5 add ("0 %%" 0)
 	plot deviation(x) lw 1.2 lc rgb blue notitle, \
 		-deviation(x) lw 1.2 lc rgb blue notitle, \
 		data index "error" using 1:(100 * $3):(0):(100 * ($4 - $3)) \
