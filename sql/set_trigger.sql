@@ -270,6 +270,60 @@ CREATE TRIGGER dedup BEFORE INSERT OR DELETE ON item_2 FOR EACH ROW EXECUTE FUNC
 INSERT INTO item VALUES (2, 8000, 'new');
 DROP TABLE item, owner, moved;
 DROP FUNCTION move, meddle;
+-- WITH moves rows of any table whose trigger fires before a DELETE
+SELECT bloom_set_create('moved', 'int', seed => 1);
+CREATE TABLE plain (part int, id int);
+CREATE TRIGGER dedup BEFORE INSERT OR DELETE ON plain FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('moved', 'id');
+INSERT INTO plain SELECT 1, nullif(i, 0) FROM generate_series(0, 5) AS i;
+WITH gone AS (DELETE FROM plain WHERE id < 3 OR id IS NULL RETURNING *) INSERT INTO plain SELECT 2, id FROM gone;
+-- fail
+WITH gone AS (DELETE FROM plain WHERE id = 3 RETURNING *) INSERT INTO plain SELECT 2, 4 FROM gone;
+SELECT * FROM plain ORDER BY id;
+-- on a replica, a move is two statements of a transaction; what triggers at the origin insert can stand between them
+SET session_replication_role = replica;
+ALTER TABLE plain ENABLE ALWAYS TRIGGER dedup;
+CREATE FUNCTION apply(VARIADIC changes text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	change text;
+	result text;
+BEGIN
+	FOREACH change IN ARRAY changes LOOP
+		EXECUTE CASE WHEN change ~ '^-' THEN 'DELETE FROM plain WHERE id IS NOT DISTINCT FROM ' || substr(change, 2)
+					 ELSE 'INSERT INTO plain VALUES (3, ' || change || ')' END;
+	END LOOP;
+	SELECT string_agg(part || ' ' || coalesce(id::text, 'null'), ', ' ORDER BY id, part) INTO result FROM plain;
+	-- each is to start from the same rows
+	RAISE EXCEPTION USING MESSAGE = result, ERRCODE = '00001';
+EXCEPTION WHEN OTHERS THEN
+	RETURN CASE SQLSTATE WHEN '00001' THEN SQLERRM ELSE SQLSTATE END;
+END
+$$;
+SELECT apply('4');
+SELECT apply('-1', '1');
+SELECT apply('-1', '100');
+SELECT apply('-1', '1', '-2', '2');
+SELECT apply('-null', 'null', 'null');
+-- fail: the last row may be that of the first, with another key or in another order
+SELECT apply('-1', '4');
+SELECT apply('-null', 'null', '4');
+SELECT apply('-1', '1', '4');
+SELECT apply('-1', '-2', '2', '1');
+SELECT apply('-1', '1', '-2', '2', '4');
+BEGIN;
+DELETE FROM plain WHERE id = 1;
+SAVEPOINT s;
+INSERT INTO plain VALUES (3, 1);
+ROLLBACK TO s;
+INSERT INTO plain VALUES (3, 4);
+ROLLBACK;
+INSERT INTO plain VALUES (3, 1) RETURNING *;
+-- fail: a trigger that does not fire before a DELETE
+CREATE OR REPLACE TRIGGER dedup BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('moved', 'id');
+ALTER TABLE plain ENABLE ALWAYS TRIGGER dedup;
+INSERT INTO plain VALUES (3, 1);
+RESET session_replication_role;
+DROP FUNCTION apply;
+DROP TABLE plain, moved;
 
 --
 -- A COPY that drops rows says so, once
@@ -297,6 +351,21 @@ COPY file FROM stdin;
 \.
 ALTER TABLE file ENABLE TRIGGER ALL;
 SELECT count(*) FROM file;
+DROP TABLE file;
+-- into a partition, whatever table above it is named
+CREATE TABLE file (id int) PARTITION BY RANGE (id);
+CREATE TABLE file_0 PARTITION OF file FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (id);
+CREATE TABLE file_00 PARTITION OF file_0 FOR VALUES FROM (0) TO (10);
+CREATE TRIGGER dedup BEFORE INSERT OR DELETE ON file FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('copied', 'id');
+COPY file FROM stdin;
+1
+\.
+COPY file_0 FROM stdin;
+1
+\.
+COPY file_00 FROM stdin;
+1
+\.
 DROP TABLE file, copied;
 
 --

@@ -9,15 +9,20 @@
  * An UPDATE that moves a row to another partition fires BEFORE DELETE triggers
  * there, and then BEFORE INSERT triggers here.  The key of such a row is in the
  * set, but the row must stay.  So the trigger of a partition fires before deletes,
- * too.  It notes the key of the row that the statement has deleted last, and how many
- * it has deleted that have not come back.  A row that the statement inserts passes if
- * it has the key of the last.  If it has another one, which is in the set, and any row
- * has not come back, that is an error: to drop it may be to lose the row.
+ * too.  It notes the key of the row that the statement has deleted last.  The next row
+ * of this key that the statement inserts passes, once.  A row with another key, which
+ * is in the set, is an error if any row has not come back: to drop it may be to lose
+ * the row.
  *
  * The same holds for the delete and the insert of a MERGE, and of a data-modifying
  * WITH.  A statement is known by the memory context of its execution, and its note is
- * gone with that.  A subscriber gets such an UPDATE as a DELETE and an INSERT, be its
- * own table in partitions or not; there the note lasts as long as the transaction.
+ * gone with that.
+ *
+ * A replica gets such an UPDATE as a DELETE and an INSERT, be its own table in
+ * partitions or not.  There the note lasts as long as the transaction.  What triggers
+ * at the origin have inserted meanwhile stands between the two, and can have the key
+ * of the row that is still to come.  So no row is known to have come back: after a
+ * DELETE, no repeat is dropped any more.
  *
  * Rows come from all partitions, so the trigger must be that of the table whose
  * partitions they are, and fire in each.  That it does not is looked for when a row is
@@ -37,13 +42,13 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_trigger.h"
 #include "commands/progress.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "partitioning/partdesc.h"
-#include "replication/logicalworker.h"
 #include "storage/lock.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
@@ -69,15 +74,15 @@ typedef struct TriggerSite
 	bool		has_warned;
 } TriggerSite;
 
-/* Rows that a statement has deleted */
+/* What a statement has deleted */
 typedef struct DeletedRow
 {
 	struct DeletedRow *next;	/* of a statement that runs this one */
 	MemoryContext statement;
 	Oid			set;
-	int64		ngone;			/* that have not come back */
-	bool		last_is_gone;	/* is the last of them one? */
-	uint64		hash;			/* of its key; 0: null */
+	uint64		hash;			/* of the key of the last row; 0: null */
+	bool		last_is_gone;	/* it has not come back */
+	bool		any_is_gone;	/* one before it has not, or may not have */
 	MemoryContextCallback callback;
 } DeletedRow;
 
@@ -178,11 +183,11 @@ GetTriggerSet(const TriggerData *trigger)
 	return set;
 }
 
-/* Can rows come to a table that have been deleted just before? */
+/* Are changes applied that were made elsewhere?  Subscribers work in this role. */
 static bool
-RowsMove(Relation rel)
+IsReplica(void)
 {
-	return rel->rd_rel->relispartition || IsLogicalWorker();
+	return SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
 }
 
 /*
@@ -196,7 +201,7 @@ CheckMoves(const TriggerData *trigger, Oid root)
 	Relation	rel = trigger->tg_relation;
 	StringInfoData arguments;
 
-	if (!RowsMove(rel))
+	if (!rel->rd_rel->relispartition && !IsReplica())
 		return;
 	if (get_rel_relispartition(root))
 		ereport(ERROR,
@@ -415,7 +420,7 @@ ForgetDeleted(void *arg)
 static MemoryContext
 StatementOf(FunctionCallInfo fcinfo)
 {
-	return IsLogicalWorker() ? TopTransactionContext : fcinfo->flinfo->fn_mcxt;
+	return IsReplica() ? TopTransactionContext : fcinfo->flinfo->fn_mcxt;
 }
 
 /* What a statement has deleted whose key is in the set of a trigger, or NULL. */
@@ -450,7 +455,7 @@ NoteDeleted(FunctionCallInfo fcinfo, TriggerSite *site, TupleTableSlot *slot)
 		row->next = deleted_rows;
 		deleted_rows = row;
 	}
-	row->ngone++;
+	row->any_is_gone |= row->last_is_gone || IsReplica();
 	row->last_is_gone = true;
 	row->hash = 0;
 	if (!GetKey(site, slot, &key))
@@ -467,7 +472,6 @@ ComesBack(DeletedRow *row, uint64 hash)
 	if (row == NULL || !row->last_is_gone || row->hash != hash)
 		return false;
 	row->last_is_gone = false;
-	row->ngone--;
 	return true;
 }
 
@@ -483,12 +487,16 @@ ComesBack(DeletedRow *row, uint64 hash)
 static void
 WarnOfCopy(TriggerSite *site, const TriggerData *trigger)
 {
-	Oid			target = MyBEEntry == NULL ||
-	MyBEEntry->st_progress_command != PROGRESS_COMMAND_COPY ? InvalidOid :
-	MyBEEntry->st_progress_command_target;
+	Oid			table = RelationGetRelid(trigger->tg_relation);
+	Oid			target;
 
-	if (site->has_warned || (target != site->root &&
-							 target != RelationGetRelid(trigger->tg_relation)))
+	if (site->has_warned || MyBEEntry == NULL ||
+		MyBEEntry->st_progress_command != PROGRESS_COMMAND_COPY)
+		return;
+	target = MyBEEntry->st_progress_command_target;
+	if (target != table &&
+		!(trigger->tg_relation->rd_rel->relispartition &&
+		  list_member_oid(get_partition_ancestors(table), target)))
 		return;
 	site->has_warned = true;
 	ereport(WARNING,
@@ -506,7 +514,8 @@ IsToBeInserted(FunctionCallInfo fcinfo, TriggerSite *site,
 			   const TriggerData *trigger, TimestampTz at)
 {
 	DeletedRow *deleted = FindDeleted(StatementOf(fcinfo), site);
-	bool		may_have_moved = deleted != NULL && deleted->ngone > 0;
+	bool		may_have_moved = deleted != NULL &&
+	(deleted->last_is_gone || deleted->any_is_gone);
 	StoredSetCall call;
 	uint8		answer = STORED_SET_UNKNOWN;
 	uint64		hash;
@@ -532,7 +541,12 @@ IsToBeInserted(FunctionCallInfo fcinfo, TriggerSite *site,
 				 errmsg("Bloom set \"%s\" has seen the key of a row of \"%s\", which may have moved",
 						get_rel_name(site->set),
 						RelationGetRelationName(trigger->tg_relation)),
-				 errdetail("The statement has deleted rows that it has not inserted again: if this is one of them, with another key or in another order, it would be lost.")));
+				 IsReplica() ?
+				 errdetail("The transaction has deleted rows: if this is one of them, with another key or in another order, it would be lost.") :
+				 errdetail("The statement has deleted rows that it has not inserted again: if this is one of them, with another key or in another order, it would be lost."),
+				 IsReplica() ?
+				 errhint("Disable trigger \"%s\" until the transaction is applied.",
+						 trigger->tg_trigger->tgname) : 0));
 	if (!site->has_dropped && trigger->tg_relation->rd_rel->relispartition)
 		CheckSources(site->root, trigger);
 	site->has_dropped = true;
@@ -565,9 +579,6 @@ bloom_set_dedup(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_set_dedup must be called by a trigger FOR EACH ROW that is BEFORE INSERT, BEFORE INSERT OR DELETE, or INSTEAD OF INSERT on a view")));
-	if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event) &&
-		!RowsMove(trigger->tg_relation))
-		return PointerGetDatum(trigger->tg_trigtuple);
 	site = GetTriggerSite(fcinfo, trigger);
 	if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
 	{
