@@ -474,6 +474,32 @@ ReadRest(StoredSetCall *call, StoredSetRange *range)
 		*AddLane(range, &rest.lanes[i].row) = rest.lanes[i];
 }
 
+/*
+ * Keep the versions of lanes that only the snapshot of this transaction sees, since
+ * another has removed keys from them: a split by this transaction must not come
+ * between such a key and its lane.
+ */
+static void
+KeepRemoved(StoredSetCall *call, StoredSetRange *range)
+{
+	StoredSetTable *table = &call->table;
+	int			nread = range->nlanes;
+	StoredSetVersion version = {0};
+
+	table->visible.at_entry = false;	/* search again */
+	StoredSetFind(table, &table->visible, range->last, range->start);
+	while (StoredSetNext(table, &table->visible, &version))
+	{
+		int			i = 0;
+
+		while (i < nread && !ItemPointerEquals(&range->lanes[i].place.tid,
+											   &table->slot->tts_tid))
+			i++;
+		if (i == nread && version.row.lane > 0)
+			KeepLane(call, range, &version);
+	}
+}
+
 /* ----------------------------------------------------------------
  *							WHERE KEYS FIND PLACE
  * ----------------------------------------------------------------
@@ -899,6 +925,8 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 		ReadRest(call, range);
 		if (!range->is_free)
 			return;
+		if (IsolationUsesXactSnapshot())
+			KeepRemoved(call, range);
 		size = StoredSetPackSize(packing, range->nhashes + nnew, range->start,
 								 HighestOf(range));
 	}

@@ -14,7 +14,7 @@ use lib "$FindBin::RealBin/..";
 use Sets;
 use Test::More;
 
-my @mutants = ('set_picture', 'set_points', 'set_held', 'set_second_search', 'set_remove_early', 'set_updated', 'set_cells', 'set_moved');
+my @mutants = ('set_picture', 'set_points', 'set_held', 'set_second_search', 'set_remove_early', 'set_updated', 'set_cells', 'set_grid', 'set_moved', 'set_removed');
 my $node = start_small_server('races', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_GATE');
 
 use_mutant($_) foreach @mutants;
@@ -120,6 +120,40 @@ check('REPEATABLE READ places its keys by what is there, and finds them', '', "t
 			COMMIT;});
 		my $errors = end_sessions($session);
 		return $session->{out} . $errors . ask($database, "SELECT bloom_set_missing('s', keys(11, 10, 40) || keys(400, 10, 6) || key(447))");
+	});
+
+# ... by a transaction that still sees a key which another has removed from a lane since,
+# and then splits the range above the lane
+foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
+{
+	check("a split by who still sees a key that was removed: $level", 'set_removed', "t\n40\nt\nf\n{}",
+		sub {
+			my ($database) = @_;
+			make($database, 'keys(400, 10, 6)');
+			$node->safe_psql($database, "SELECT bloom_set_compact('s')");
+			# two lanes: one with the key, and another that can be merged when that is gone
+			$node->safe_psql($database, sprintf $prepare, "SELECT bloom_set_add('s', key(500))");
+			$node->safe_psql($database, "SELECT FROM bloom_set_add_all('s', keys(402, 10, 3)); COMMIT PREPARED 'other'");
+			my $other = q{psql -XAtq -d "} . $node->connstr($database) . q{" -c "SELECT FROM bloom_set_remove('s', key(500))"};
+			my ($session) = start_sessions_in($database, qq{BEGIN ISOLATION LEVEL $level;
+				SELECT bloom_set_contains('s', key(500));
+				\\! $other
+				SELECT cardinality(bloom_set_add_all('s', keys(11, 10, 40)));
+				SELECT bloom_set_contains('s', key(500));
+				SELECT bloom_set_add('s', key(500));
+				COMMIT;});
+			my $errors = end_sessions($session);
+			return $session->{out} . $errors . ask($database, "SELECT bloom_set_missing('s', keys(11, 10, 40) || keys(400, 10, 6))");
+		});
+}
+
+# Cells: a lane stands at or below its keys
+check('keys that stand at cells are found', 'set_grid', "40\n{}\n{}",
+	sub {
+		my ($database) = @_;
+		make($database);
+		return join "\n", map { ask($database, $_) } "SELECT cardinality(bloom_set_add_all('s', keys(11, 10, 40)))",
+		  "SELECT bloom_set_missing('s', keys(11, 10, 40))", "SELECT bloom_set_add_all('s', keys(11, 10, 40))";
 	});
 
 # Held: a range is to be split over the lane of another open transaction
