@@ -1,11 +1,16 @@
 #!/usr/bin/python3
 """Random transactions on a stored set, of which every answer is predicted.
 
-Some sessions, driven one statement at a time, add keys to one set, remove and
-test them, at all isolation levels, with savepoints, blocks that fail, prepared
-transactions, rollbacks, compaction, loads, TRUNCATE, VACUUM, and SQL that
-rewrites or locks rows of the set.  Beside it stands a model: what is committed,
-what each snapshot saw, and what each open transaction has written.  So it knows
+Some sessions add keys to one set, remove and test them, at all isolation levels,
+with savepoints, blocks that fail, prepared transactions, rollbacks, compaction,
+loads, and SQL that rewrites or locks rows of the set; and now and then the table
+is truncated, vacuumed, clustered, reindexed, or dumped and restored, be it in a
+transaction that is rolled back.  Most statements run alone.  Beside some, another
+transaction ends, or another session adds other keys, at any moment of the call:
+best with a library that pauses between its steps.
+
+Beside the set stands a model: what is committed, what each snapshot saw, and what
+each open transaction has written.  So it knows
 
 - whether a key is new, there, or removed, by the session's own view;
 - whether a call has to wait, since another open transaction has the key;
@@ -26,6 +31,8 @@ Needs Debian's python3-psycopg2.
 """
 import argparse
 import collections
+import concurrent.futures
+import io
 import os
 import random
 import sys
@@ -35,21 +42,22 @@ import psycopg2
 
 KEEP = 62               # minutes, so that a slice is one
 WAITS = '15ms'          # lock_timeout of what has to wait, or may have to
+WAITS_LONG = '1s'       # ... if that may end meanwhile
 WAITS_NOT = '5s'        # ... and of what must not
 LEVELS = ['READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE']
 SCHEMA = """
 DROP SCHEMA IF EXISTS random_sets CASCADE;
 CREATE SCHEMA random_sets;
 SET search_path = random_sets, public;
--- each key in a block of its own, of which every third one is rolled back
-CREATE FUNCTION in_blocks(keys int[], at timestamptz) RETURNS boolean[] LANGUAGE plpgsql AS $$
+-- each key is added or removed in a block of its own, of which every third one is rolled back
+CREATE FUNCTION in_blocks(keys int[], removes boolean[], at timestamptz) RETURNS boolean[] LANGUAGE plpgsql AS $$
 DECLARE
 	answers boolean[];
 	answer boolean;
 BEGIN
 	FOR i IN 1 .. cardinality(keys) LOOP
 		BEGIN
-			answer := bloom_set_add('s', keys[i], at);
+			answer := CASE WHEN removes[i] THEN bloom_set_remove('s', keys[i], at) ELSE bloom_set_add('s', keys[i], at) END;
 			IF i % 3 = 0 THEN
 				RAISE division_by_zero;
 			END IF;
@@ -73,6 +81,8 @@ class Level:
     def __init__(self):
         self.state = {}         # key: slice, or None if it was removed
         self.added = {}         # key: slice; also what was removed again
+        self.removed = {}       # key: what was committed of it by then
+        self.is_emptied = False # by TRUNCATE, before
 
 
 class Transaction:
@@ -85,25 +95,40 @@ class Transaction:
         self.levels = [Level()]
         self.has_written = False        # so that others may have to wait for rows
 
-    def own(self, key):
-        """(True, slice) if this transaction has written the key."""
+    def sees(self, key, committed):
+        """The slice of a key, or None; without this transaction it would be this."""
+        written = []
         for level in reversed(self.levels):
             if key in level.state:
-                return True, level.state[key]
-        return False, None
+                written.append(level.state[key])
+            if level.is_emptied or (key in level.removed and level.removed[key] == committed):
+                committed = None
+            if level.is_emptied:
+                break
+        return max((s for s in written[:1] + [committed] if s is not None), default=None)
 
-    def put(self, key, slice_):
-        """Note what was written."""
+    def put(self, key, slice_, committed):
+        """Note what was written, and what is committed of the key."""
         level = self.levels[-1]
         level.state[key] = slice_
-        if slice_ is not None:
+        if slice_ is None:
+            level.removed[key] = committed
+        else:
             level.added[key] = max(slice_, level.added.get(key, slice_))
+
+    def empty(self):
+        """Note that the set was truncated."""
+        self.levels[-1].state.clear()
+        self.levels[-1].is_emptied = True
 
     def release(self):
         """The last savepoint's writes are those of what is around it."""
         last = self.levels.pop()
+        if last.is_emptied:
+            self.empty()
         self.levels[-1].state.update(last.state)
         self.levels[-1].added.update(last.added)
+        self.levels[-1].removed.update(last.removed)
 
 
 class Session:
@@ -125,10 +150,17 @@ class Driver:
         self.options = options
         self.rnd = random.Random(options.seed)
         self.sessions = [Session(i) for i in range(options.sessions)]
+        self.watcher = Session(options.sessions)
         self.prepared = {}              # name: transaction
         self.nprepared = 0
         self.committed = {}             # key: slice
         self.dropped = -10 ** 9         # older slices may have been forgotten
+        self.alone = None               # a session that has locked out the others
+        self.thread = concurrent.futures.ThreadPoolExecutor(1)
+        self.meanwhile = None           # what to do beside the next statement
+        self.rival = None               # the transaction that will end there
+        self.keys = []                  # of the last statement
+        self.taken = []                 # those that nobody else may use now
         self.calls = 0
         self.counts = collections.Counter()
         self.log = collections.deque(maxlen=60)
@@ -137,18 +169,24 @@ class Driver:
         for left, in cursor.fetchall():     # by a test that has failed
             cursor.execute('ROLLBACK PREPARED %s', (left,))
         cursor.execute(SCHEMA)
-        cursor.execute("SELECT bloom_set_create('s', 'int', seed => 1%s%s)" % (
-            ", keep => '%d minutes'" % KEEP if options.keep else '', ', unlogged => true' if options.unlogged else ''))
+        self.create()
         cursor.execute("SELECT date_trunc('minute', now())::text")
         self.now = cursor.fetchone()[0]
         self.began = time.time()
 
+    def create(self):
+        """The set."""
+        self.sessions[0].cursor.execute("SELECT bloom_set_create('s', 'int', seed => 1%s%s)" % (
+            ", keep => '%d minutes'" % KEEP if self.options.keep else '', ', unlogged => true' if self.options.unlogged else ''))
+
     # Time: in minutes before the test began
 
     def choose_time(self):
-        """Goes on while the test does, and back by up to half of what is kept."""
+        """Goes on while the test does, and back by up to half of what is kept, or by far more."""
         if not self.options.keep:
             return 0
+        if self.rnd.random() < 0.03:
+            return self.latest() - self.rnd.randrange(4 * KEEP)
         return self.latest() - self.rnd.choice([0, 0, 0, self.rnd.randrange(KEEP // 2)])
 
     def latest(self):
@@ -178,23 +216,19 @@ class Driver:
 
     def slice_in(self, transaction, key, is_snapshot=True):
         """The slice of a key, as a transaction sees it, or None."""
-        if transaction is not None:
-            is_own, slice_ = transaction.own(key)
-            if is_own:
-                return slice_
-            if is_snapshot and transaction.snapshot is not None:
-                return transaction.snapshot.get(key)
-        return self.committed.get(key)
+        if transaction is None:
+            return self.committed.get(key)
+        return transaction.sees(key, (transaction.snapshot if is_snapshot and transaction.snapshot is not None else self.committed).get(key))
 
     def others(self, transaction):
         """All other open transactions."""
         return [t for t in [s.transaction for s in self.sessions] + list(self.prepared.values())
                 if t is not None and t is not transaction]
 
-    def is_pending(self, transaction, key, minute):
+    def is_pending(self, transaction, key, minute, but=None):
         """Has another open transaction added the key?"""
         return any(self.is_live(level.added.get(key), minute) is not False
-                   for t in self.others(transaction) for level in t.levels)
+                   for t in self.others(transaction) if t is not but for level in t.levels)
 
     def outcomes(self, transaction, key, minute):
         """What an add can answer: True, False, 'wait', '40001'."""
@@ -212,25 +246,46 @@ class Driver:
 
     # Statements
 
+    def ask(self, session, sql, timeout):
+        """What a statement answers, or an SQLSTATE; and a line for the log."""
+        try:
+            if session.transaction is None:
+                session.cursor.execute("SET lock_timeout = '%s'" % timeout)
+                session.cursor.execute(sql)
+            else:
+                # a rollback takes the setting back
+                session.cursor.execute("SET LOCAL lock_timeout = '%s'; %s" % (timeout, sql))
+            answer = session.cursor.fetchone()[0] if session.cursor.description else None
+        except psycopg2.Error as error:
+            if error.pgcode in ('40001', '55P03'):
+                return error.pgcode, str(error).strip().replace('\n', ' ')
+            raise Wrong('%s: %s' % (error.pgcode, error)) from error
+        return answer, answer
+
     def execute(self, session, sql, waits=False):
         """What a statement answers, or an SQLSTATE."""
         self.calls += 1
         self.log.append('%d: %s' % (session.number, sql))
-        try:
-            if session.transaction is None:
-                session.cursor.execute("SET lock_timeout = '%s'" % (WAITS if waits else WAITS_NOT))
-                session.cursor.execute(sql)
-            else:
-                # a rollback takes the setting back
-                session.cursor.execute("SET LOCAL lock_timeout = '%s'; %s" % (WAITS if waits else WAITS_NOT, sql))
-            answer = session.cursor.fetchone()[0] if session.cursor.description else None
-        except psycopg2.Error as error:
-            if error.pgcode in ('40001', '55P03'):
-                self.log.append('%d: -- %s' % (session.number, str(error).strip().replace('\n', ' ')))
-                return error.pgcode
-            raise Wrong('%s: %s' % (error.pgcode, error)) from error
-        self.log.append('%d: -- %s' % (session.number, answer))
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is None:
+            answer, line = self.ask(session, sql, WAITS if waits else WAITS_NOT)
+        else:
+            asked = self.thread.submit(self.ask, session, sql, WAITS_LONG if waits else WAITS_NOT)
+            self.pause(session, asked, waits)
+            meanwhile()
+            answer, line = asked.result()
+        self.log.append('%d: -- %s' % (session.number, line))
         return answer
+
+    def pause(self, session, asked, waits):
+        """Until a statement of another session, which is being asked, waits; or for some time."""
+        end = time.time() + self.rnd.choice([0, 0.001, 0.003, 0.01] + [0.1] * waits)
+        while time.time() < end and not asked.done():
+            time.sleep(0.0005)
+            self.watcher.cursor.execute('SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted', (session.connection.info.backend_pid,))
+            if waits and self.watcher.cursor.fetchone()[0] > 0:
+                self.counts['waited, and went on'] += 1
+                break
 
     def expect(self, sql, answer, allowed):
         """It is one of these."""
@@ -239,6 +294,7 @@ class Driver:
 
     def protected(self, session, sql, waits):
         """The same, in a savepoint if it can have to wait."""
+        waits = waits or self.meanwhile is not None
         if session.transaction is None or not waits:
             return self.execute(session, sql, waits)
         session.cursor.execute('SAVEPOINT waits')
@@ -274,10 +330,14 @@ class Driver:
         """What was written is there."""
         while len(transaction.levels) > 1:
             transaction.release()
-        for key, slice_ in transaction.levels[0].state.items():
-            if slice_ is None:
+        level = transaction.levels[0]
+        if level.is_emptied:
+            self.committed.clear()
+        for key, slice_ in level.removed.items():
+            if self.committed.get(key) == slice_:
                 self.committed.pop(key, None)
-            else:
+        for key, slice_ in level.state.items():
+            if slice_ is not None:
                 self.committed[key] = max(slice_, self.committed.get(key, slice_))
         if transaction.has_written:
             for other in self.others(transaction):
@@ -288,13 +348,11 @@ class Driver:
         transaction = session.transaction
         if transaction is None:
             transaction = Transaction('READ COMMITTED', None)
-            transaction.levels[0].state = changes
-            transaction.has_written = True
-            self.commit(transaction)
-            return
         transaction.has_written = True
         for key, slice_ in changes.items():
-            transaction.put(key, slice_)
+            transaction.put(key, slice_, self.committed.get(key))
+        if session.transaction is None:
+            self.commit(transaction)
 
     def do_begin(self, session):
         """Begin, or end, or a savepoint."""
@@ -351,7 +409,10 @@ class Driver:
         """End a prepared transaction."""
         if not self.prepared or session.transaction is not None:
             return
-        name = self.rnd.choice(sorted(self.prepared))
+        self.end_prepared(session, self.rnd.choice(sorted(self.prepared)))
+
+    def end_prepared(self, session, name):
+        """End this one."""
         how = self.rnd.choice(['COMMIT', 'COMMIT', 'ROLLBACK'])
         self.execute(session, "%s PREPARED '%s'" % (how, name))
         transaction = self.prepared.pop(name)
@@ -364,19 +425,30 @@ class Driver:
         """Some, of which many are near each other in number, with repeats."""
         n = self.rnd.randint(1, most)
         first = self.rnd.randrange(self.options.keys)
-        if self.rnd.random() < 0.5:
-            return [self.rnd.randrange(self.options.keys) for _ in range(n)]
-        return [(first + self.rnd.randrange(2 * most)) % self.options.keys for _ in range(n)]
+        near = [first + self.rnd.randrange(2 * most) for _ in range(n)]
+        rivals = sorted({k for level in self.rival.levels for k in level.added}) if self.rival is not None else []
+        if rivals and self.rnd.random() < 0.7:
+            near[self.rnd.randrange(n)] = self.rnd.choice(rivals)
+        elif self.rnd.random() < 0.5:
+            near = [self.rnd.randrange(self.options.keys) for _ in range(n)]
+        return [k % self.options.keys for k in near if k % self.options.keys not in self.taken]
 
-    def add(self, session, sql, keys, minute, undone=(), once=False):
+    def add(self, session, sql, keys, minute, once=False):
         """A call that adds keys, one after another, and answers for each."""
         transaction = session.transaction
+        if not keys:
+            return
         self.snapshot(session)
         self.writes_at(minute)
         allowed = [self.outcomes(transaction, key, minute) for key in keys]
         everything = set().union(*allowed)
         waits = 'wait' in everything
+        self.keys = keys
         answer = self.protected(session, sql, waits)
+        # if another has ended meanwhile
+        after = [self.outcomes(transaction, key, minute) for key in keys]
+        allowed = [a if a == b else a - {'wait'} | b for a, b in zip(allowed, after)]
+        everything |= set().union(*allowed)
         if answer in ('55P03', '40001') and not isinstance(answer, list):
             self.failed(session, sql, answer, everything)
             return
@@ -393,7 +465,7 @@ class Driver:
                 self.expect(sql, answer[i], [False])
             elif key not in changes:
                 self.expect('%s, key %d' % (sql, key), answer[i], allowed[i])
-            if answer[i] and i not in undone:
+            if answer[i]:
                 changes[key] = minute
         self.counts['told new'] += len(changes)
         self.written(session, changes)
@@ -403,17 +475,16 @@ class Driver:
     def do_add(self, session):
         """One key."""
         key, minute = self.choose_keys(1)[0], self.choose_time()
-        allowed = self.outcomes(session.transaction, key, minute)
-        if 'wait' in allowed and self.rnd.random() < 0.8:
+        if self.is_pending(session.transaction, key, minute, self.rival) and self.rnd.random() < 0.8:
             return
         self.add(session, "SELECT ARRAY[bloom_set_add('s', %d%s)]" % (key, self.at(minute)), [key], minute)
 
     def free_keys(self, session, most, minute):
         """Keys for which nobody is to be waited for, mostly."""
         keys = self.choose_keys(most)
-        if self.rnd.random() < 0.05:
+        if self.rival is None and self.rnd.random() < 0.05:
             return keys
-        return [k for k in keys if 'wait' not in self.outcomes(session.transaction, k, minute)] or keys[:1]
+        return [k for k in keys if not self.is_pending(session.transaction, k, minute, self.rival)] or keys[:1]
 
     def do_singles(self, session):
         """Several keys, one by one, in one statement."""
@@ -431,38 +502,61 @@ class Driver:
     def do_blocks(self, session):
         """Several keys in blocks, a third of which is rolled back."""
         minute = self.choose_time()
-        keys = list(dict.fromkeys(self.free_keys(session, 12, minute)))
-        at = self.at(minute) or ', now()'
-        self.add(session, 'SELECT in_blocks(ARRAY%s%s)' % (keys, at), keys, minute, undone=range(2, len(keys), 3))
+        keys = self.free_keys(session, 12, minute)
+        transaction = session.transaction or Transaction('READ COMMITTED', None)
+        removes = [self.rnd.random() < 0.3 and not self.is_expired(transaction, key, minute) for key in keys]
+        self.snapshot(session)
+        self.writes_at(minute)
+        allowed = set().union(*[self.removals(transaction, k, minute) if r else self.outcomes(transaction, k, minute) for k, r in zip(keys, removes)])
+        sql = 'SELECT in_blocks(ARRAY%s, ARRAY%s%s)' % (keys, removes, self.at(minute) or ', now()')
+        answer = self.protected(session, sql, 'wait' in allowed)
+        if self.failed(session, sql, answer, allowed):
+            return
+        transaction.has_written = True
+        for i, key in enumerate(keys):
+            self.expect('%s, block %d' % (sql, i), answer[i],
+                        self.removals(transaction, key, minute) if removes[i] else self.outcomes(transaction, key, minute))
+            if answer[i] and i % 3 != 2:
+                transaction.put(key, None if removes[i] else minute, self.committed.get(key))
+            self.counts['removed in blocks'] += answer[i] and removes[i]
+        if session.transaction is None:
+            self.commit(transaction)
+
+    def removals(self, transaction, key, minute):
+        """What a removal can answer: True, False, 'wait', '40001'."""
+        others = [t for t in self.others(transaction) if t.has_written]
+        keeps = transaction is not None and transaction.snapshot is not None
+        lives = {self.is_live(self.slice_in(transaction, key, is_snapshot), minute) for is_snapshot in (False, keeps)}
+        result = set()
+        if keeps and transaction.behind:
+            result.add('40001')
+        if others:
+            result.add('wait')
+        if not any(key in level.added for t in others for level in t.levels) and not (keeps and lives == {True, False}):
+            result |= {True, False} if None in lives else lives
+        return result
+
+    def is_expired(self, transaction, key, minute):
+        """Is a key, or may it be, too old?  A removal takes it away, too, but others may add it meanwhile."""
+        slices = [self.slice_in(transaction, key, False)] + [level.added.get(key) for t in self.others(transaction) for level in t.levels]
+        return any(s is not None and self.is_live(s, minute) is not True for s in slices)
 
     def do_remove(self, session):
         """One key."""
         transaction = session.transaction
         key, minute = self.choose_keys(1)[0], self.choose_time()
-        now = self.slice_in(transaction, key, False)
-        if transaction is not None and now is not None and self.is_live(now, minute) is not True:
-            return          # what is too old goes, too, but others may add it meanwhile
+        if transaction is not None and self.is_expired(transaction, key, minute):
+            return
         self.snapshot(session)
         self.writes_at(minute)
-        others = [t for t in self.others(transaction) if t.has_written]
         sql = "SELECT bloom_set_remove('s', %d%s)" % (key, self.at(minute))
-        keeps = transaction is not None and transaction.snapshot is not None
-        before = self.slice_in(transaction, key)
-        allowed = set()
-        for slice_ in {before, now} if keeps else {now}:
-            live = self.is_live(slice_, minute)
-            allowed |= {True, False} if live is None else {live}
-        if keeps and transaction.behind:
-            allowed.add('40001')
-        if others:
-            allowed.add('wait')
-        answer = self.protected(session, sql, bool(others))
+        allowed = self.removals(transaction, key, minute)
+        self.keys = [key]
+        answer = self.protected(session, sql, 'wait' in allowed)
+        # if another has ended meanwhile
+        allowed |= self.removals(transaction, key, minute)
         if self.failed(session, sql, answer, allowed):
             return
-        if any(key in level.added for t in others for level in t.levels):
-            raise Wrong('%s: %s, but another transaction has it' % (sql, answer))
-        if keeps and {self.is_live(before, minute), self.is_live(now, minute)} == {True, False}:
-            raise Wrong('%s: %s, but it has changed since the snapshot' % (sql, answer))
         self.expect(sql, answer, allowed)
         self.counts['removed'] += answer
         self.written(session, {key: None} if answer or transaction is None else {})
@@ -473,24 +567,28 @@ class Driver:
         minute = self.choose_time()
         self.snapshot(session)
         sql = "SELECT bloom_set_missing('s', ARRAY(SELECT generate_series(0, %d))%s)" % (self.options.keys - 1, self.at(minute))
+        before = [self.is_live(self.slice_in(transaction, key), minute) for key in range(self.options.keys)]
         answer = self.execute(session, sql)
         if self.failed(session, sql, answer, set()):
             return
+        # another that has ended meanwhile is seen as a whole
+        after = [self.is_live(self.slice_in(transaction, key), minute) for key in range(self.options.keys)]
         missing = set(answer)
-        for key in range(self.options.keys):
-            live = self.is_live(self.slice_in(transaction, key), minute)
-            if live is not None and live == (key in missing):
-                raise Wrong('%s: key %d is %s' % (sql, key, 'denied' if live else 'imagined'))
+        wrong = [[(key, 'denied' if live else 'imagined') for key, live in enumerate(lives) if live is not None and live == (key in missing)]
+                 for lives in (before, after)]
+        if all(wrong):
+            raise Wrong('%s: %s' % (sql, min(wrong, key=len)))
 
     def do_test_one(self, session):
         """One key."""
         key, minute = self.choose_keys(1)[0], self.choose_time()
         self.snapshot(session)
-        live = self.is_live(self.slice_in(session.transaction, key), minute)
         sql = "SELECT bloom_set_contains('s', %d%s)" % (key, self.at(minute))
+        lives = {self.is_live(self.slice_in(session.transaction, key), minute)}
         answer = self.execute(session, sql)
+        lives.add(self.is_live(self.slice_in(session.transaction, key), minute))
         if not self.failed(session, sql, answer, set()):
-            self.expect(sql, answer, {True, False} if live is None else {live})
+            self.expect(sql, answer, {True, False} if None in lives else lives)
 
     def do_compact(self, session):
         """By the clock, so that it would forget nearly all of what is added at first."""
@@ -506,17 +604,21 @@ class Driver:
         self.written(session, {})
 
     def do_load(self, session):
-        """With nobody else there; sometimes into a set that is truncated first."""
-        if session.transaction is not None or self.others(None) or self.options.keep:
+        """By a query.  An empty set would stay locked until the transaction ends."""
+        transaction = session.transaction
+        if self.options.keep or (not self.committed and session is not self.alone and (transaction is not None or self.others(None))):
             return
-        if self.rnd.random() < 0.3:
-            self.execute(session, 'TRUNCATE s')
-            self.committed.clear()
-        keys = self.choose_keys(300)
+        self.snapshot(session)
+        keys = self.free_keys(session, 300, 0)
+        allowed = {k: self.outcomes(transaction, k, 0) for k in keys}
+        everything = set().union(*allowed.values())
         sql = "SELECT bloom_set_load('s', 'SELECT unnest(ARRAY%s)')" % keys
-        answer = self.execute(session, sql)
-        self.expect(sql, answer, [len(set(keys) - set(self.committed))])
-        self.written(session, {k: 0 for k in keys})
+        answer = self.protected(session, sql, 'wait' in everything)
+        if self.failed(session, sql, answer, everything):
+            return
+        new = [k for k in allowed if allowed[k] == {True}]
+        self.expect(sql, answer, [len(new)] if everything <= {True, False} else [])
+        self.written(session, {k: 0 for k in new})
         self.counts['loads'] += 1
 
     def do_sql(self, session):
@@ -539,35 +641,125 @@ class Driver:
             self.execute(session, self.rnd.choice(['VACUUM s', 'VACUUM (FREEZE) s', 'VACUUM (INDEX_CLEANUP ON) s']))
             self.counts['vacuums'] += 1
 
+    def do_rewrite(self, session):
+        """Write the table or its index anew.  If others are open, it waits, and some of it is left."""
+        if session.transaction is None:
+            sql = self.rnd.choice(['VACUUM FULL s', 'CLUSTER s USING s_pkey', 'REINDEX TABLE s', 'REINDEX TABLE CONCURRENTLY s'])
+            if self.execute(session, sql, True) is None:
+                self.counts['rewritten'] += 1
+
+    def do_rewrite_alone(self, session):
+        """The same in a transaction that goes on: others have to wait for its end."""
+        transaction = session.transaction
+        if transaction is None or self.others(transaction):
+            return
+        # what ALTER TABLE writes is visible to older snapshots
+        sql = self.rnd.choice(['TRUNCATE s', 'TRUNCATE s', 'CLUSTER s USING s_pkey', 'REINDEX TABLE s']
+                              + ['ALTER TABLE s SET LOGGED', 'ALTER TABLE s SET UNLOGGED'] * (transaction.isolation == 'READ COMMITTED'))
+        self.snapshot(session)
+        if not self.failed(session, sql, self.execute(session, sql), set()):
+            self.alone = session
+            transaction.has_written = True
+            if sql == 'TRUNCATE s':
+                transaction.empty()
+            self.counts['rewritten in a transaction'] += 1
+
+    def restore(self):
+        """Make the set anew, of a dump of it."""
+        cursor = self.sessions[0].cursor
+        dump = io.StringIO()
+        cursor.copy_expert('COPY s TO STDOUT', dump)
+        dump.seek(0)
+        cursor.execute('BEGIN; DROP TABLE s')
+        self.create()
+        cursor.copy_expert('COPY s FROM STDIN', dump)
+        cursor.execute('COMMIT')
+        self.log.append('0: restored')
+        self.counts['restored'] += 1
+
+    def do_race(self, session):
+        """A call, while another transaction ends, or while another session adds other keys."""
+        if self.alone is not None:
+            return
+        rival = self.rnd.choice([s for s in self.sessions if s is not session])
+        ends = self.rnd.random() < 0.6
+        call = self.rnd.choice([self.do_add, self.do_singles, self.do_array, self.do_array, self.do_remove, self.do_test_one, self.do_test, self.do_compact])
+        name = self.rnd.choice(sorted(self.prepared)) if self.prepared and self.rnd.random() < 0.4 else None
+        if ends and name is None and rival.transaction is None:
+            return
+        for one in (session, rival):
+            if one.transaction is not None and one.transaction.isolation != 'READ COMMITTED':
+                one.cursor.execute('SELECT')
+                self.snapshot(one)
+
+        def meanwhile():
+            self.rival = None
+            self.taken = self.keys
+            self.counts['races'] += 1
+            if not ends:
+                self.rnd.choice([self.do_singles, self.do_array, self.do_array])(rival)
+            elif name is not None:
+                self.end_prepared(self.watcher, name)
+            else:
+                self.end(rival, self.rnd.choice(['COMMIT', 'COMMIT', 'ROLLBACK']))
+
+        if ends:
+            self.rival = self.prepared[name] if name is not None else rival.transaction
+        self.meanwhile = meanwhile
+        call(session)
+        self.meanwhile = self.rival = None
+        self.taken = []
+
     def end_all(self):
         """End all transactions."""
         for session in self.sessions:
             if session.transaction is not None:
                 self.end(session, 'COMMIT')
+        self.alone = None
         while self.prepared:
             self.do_end_prepared(self.sessions[0])
 
     def begin_anew(self):
-        """Now and then nobody is in a transaction, and the set is made empty, so that it grows again."""
+        """Now and then nobody is in a transaction; the set is made empty, so that it grows again, or written anew."""
         self.end_all()
-        if self.rnd.random() < 0.7:
-            self.execute(self.sessions[0], 'TRUNCATE s')
+        session = self.sessions[0]
+        session.cursor.execute("SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 's'::regclass AND NOT indisvalid")
+        for left, in session.cursor.fetchall():     # by REINDEX CONCURRENTLY
+            session.cursor.execute('DROP INDEX ' + left)
+        what = self.rnd.random()
+        if what < 0.5:
+            self.execute(session, 'TRUNCATE s')
             self.committed.clear()
+        elif what < 0.7:
+            self.restore()
+        elif what < 0.8:
+            self.do_rewrite(session)
+        if self.rnd.random() < 0.3:
+            self.do_load(session)
+        if self.rnd.random() < 0.4:
+            self.do_begin(session)
+            self.alone = session
 
     def run(self):
         """So many calls."""
-        kinds = ([self.do_begin] * 20 + [self.do_add] * 14 + [self.do_singles] * 6 + [self.do_array] * 6 + [self.do_blocks] * 3 + [self.do_remove] * 14
-                 + [self.do_test_one] * 6 + [self.do_test] * 2 + [self.do_compact] + [self.do_sql] * 2 + [self.do_end_prepared] * 3 + [self.do_load])
+        kinds = ([self.do_begin] * 20 + [self.do_add] * 14 + [self.do_singles] * 6 + [self.do_array] * 6 + [self.do_blocks] * 4 + [self.do_remove] * 14
+                 + [self.do_test_one] * 6 + [self.do_test] * 2 + [self.do_compact] + [self.do_sql] * 2 + [self.do_end_prepared] * 3 + [self.do_load]
+                 + [self.do_race] * 10)
         next_time = 600
         while self.calls < self.options.calls:
             session = self.rnd.choice(self.sessions)
             kind = self.rnd.choice(kinds)
-            if self.rnd.random() < 0.005:
-                kind = self.do_vacuum
+            if self.rnd.random() < 0.01:
+                kind = self.rnd.choice([self.do_vacuum, self.do_rewrite])
             if self.calls >= next_time:
                 next_time += self.rnd.choice([200, 600, 2000])
                 self.begin_anew()
+            if self.alone is not None:
+                session = self.alone
+                kind = self.do_end_prepared if self.prepared else self.do_rewrite_alone if self.rnd.random() < 0.1 else kind
             kind(session)
+            if self.alone is not None and self.alone.transaction is None and not self.prepared:
+                self.alone = None
         self.end_all()
         self.do_test(self.sessions[0])
         self.execute(self.sessions[0], 'DROP TABLE s')

@@ -1,6 +1,7 @@
 #
 # Stored sets: random transactions of which every answer is predicted, by
-# test/model/sets.py, on a library whose ranges are small, and split after a few keys.
+# test/model/sets.py, on a library whose ranges are small, and split after a few keys,
+# and which pauses between the steps of its calls.
 #
 # BLOOM_SETS_CALLS is the number of calls, for each set; BLOOM_SETS_SEED another seed.
 #
@@ -17,7 +18,7 @@ plan skip_all => "needs Debian's python3-psycopg2" if system("$python -c 'import
 
 my $calls = $ENV{BLOOM_SETS_CALLS} // 4000;
 my $seed = $ENV{BLOOM_SETS_SEED} // 1;
-my $node = start_small_server('random', "fsync = off\nautovacuum = off\n");
+my $node = start_small_server('random', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_RANDOM');
 local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');
 
 foreach my $form ('', '--keep', '--unlogged --sessions 6 --keys 150')
@@ -28,7 +29,8 @@ foreach my $form ('', '--keep', '--unlogged --sessions 6 --keys 150')
 	is($?, 0, "$form " . ($verdict // 'failed')) or diag $said;
 	note $said;
 	# it has done what it is for
-	foreach my $what ('told new', 'removed', 'waited', 'serialization failures', 'prepared', 'savepoints', 'rows written or locked by SQL', 'vacuums')
+	foreach my $what ('told new', 'removed', 'removed in blocks', 'waited', 'waited, and went on', 'races', 'serialization failures', 'prepared', 'savepoints',
+		'rows written or locked by SQL', 'vacuums', 'rewritten', 'rewritten in a transaction', 'restored')
 	{
 		ok($said =~ /^# $what: \d+$/m, "$form: $what");
 	}
