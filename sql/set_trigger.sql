@@ -380,6 +380,20 @@ INSERT INTO processed_event (id) VALUES (1), (2), (3), (2) ON CONFLICT DO NOTHIN
 SELECT bloom_set_contains('processed', 3) AS there;
 -- fail
 INSERT INTO processed_event (id) VALUES (1) ON CONFLICT (id) DO NOTHING;
+-- MERGE, where the server can: from 17 on
+CREATE FUNCTION merge() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	MERGE INTO processed_event AS p USING (VALUES (1), (2), (4), (5)) AS v (k) ON p.id = v.k WHEN NOT MATCHED THEN INSERT (id) VALUES (v.k);
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN n;
+EXCEPTION WHEN wrong_object_type OR feature_not_supported THEN
+	RETURN CASE WHEN current_setting('server_version_num')::int < 170000 THEN 2 END;
+END
+$$;
+SELECT merge();
+DROP FUNCTION merge;
 DROP VIEW processed_event;
 DROP TABLE processed;
 
