@@ -21,7 +21,7 @@ written since the snapshot: that depends on neighbours, which the model does not
 know.  SERIALIZABLE may always fail.  In a set that forgets, keys that were
 droppable by a call are there or not.
 
-Usage: sets.py [--seed N] [--calls N] [--sessions N] [--keys N] [--keep] [--unlogged]
+Usage: sets.py [--seed N] [--calls N] [--sessions N] [--keys N] [--keep] [--unlogged] [--capacity]
 
 The server is found as by psql; the test makes a schema of its own in the
 database, and drops it.  A failure prints the seed, and the last statements of all
@@ -169,15 +169,18 @@ class Driver:
         for left, in cursor.fetchall():     # by a test that has failed
             cursor.execute('ROLLBACK PREPARED %s', (left,))
         cursor.execute(SCHEMA)
-        self.create()
+        self.create(options.capacity)
         cursor.execute("SELECT date_trunc('minute', now())::text")
         self.now = cursor.fetchone()[0]
         self.began = time.time()
 
-    def create(self):
-        """The set."""
-        self.sessions[0].cursor.execute("SELECT bloom_set_create('s', 'int', seed => 1%s%s)" % (
-            ", keep => '%d minutes'" % KEEP if self.options.keep else '', ', unlogged => true' if self.options.unlogged else ''))
+    def create(self, capacity):
+        """The set; with ranges made ahead for some capacity, or without."""
+        sql = "SELECT bloom_set_create('s', 'int', seed => 1%s%s%s)" % (
+            ", keep => '%d minutes'" % KEEP if self.options.keep else '', ', unlogged => true' if self.options.unlogged else '',
+            ', capacity => %d' % self.rnd.choice([1, 30, self.options.keys, 5 * self.options.keys]) if capacity else '')
+        self.sessions[0].cursor.execute(sql)
+        self.log.append('0: ' + sql)
 
     # Time: in minutes before the test began
 
@@ -671,7 +674,7 @@ class Driver:
         cursor.copy_expert('COPY s TO STDOUT', dump)
         dump.seek(0)
         cursor.execute('BEGIN; DROP TABLE s')
-        self.create()
+        self.create(False)
         cursor.copy_expert('COPY s FROM STDIN', dump)
         cursor.execute('COMMIT')
         self.log.append('0: restored')
@@ -730,6 +733,9 @@ class Driver:
         if what < 0.5:
             self.execute(session, 'TRUNCATE s')
             self.committed.clear()
+            if self.options.capacity and what < 0.4:
+                self.execute(session, 'DROP TABLE s')
+                self.create(True)
         elif what < 0.7:
             self.restore()
         elif what < 0.8:
@@ -775,6 +781,7 @@ def main():
     parser.add_argument('--keys', type=int, default=600)
     parser.add_argument('--keep', action='store_true')
     parser.add_argument('--unlogged', action='store_true')
+    parser.add_argument('--capacity', action='store_true')
     options = parser.parse_args()
     driver = Driver(options)
     try:

@@ -21,7 +21,7 @@ my $seed = $ENV{BLOOM_SETS_SEED} // 1;
 my $node = start_small_server('random', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_RANDOM');
 local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');
 
-foreach my $form ('', '--keep', '--unlogged --sessions 6 --keys 150')
+foreach my $form ('', '--keep --capacity', '--unlogged --sessions 6 --keys 150')
 {
 	my $said = `$python test/model/sets.py --calls $calls --seed $seed $form 2>&1`;
 	my ($verdict) = $said =~ /^((?:not )?ok of .*)$/m;
