@@ -33,6 +33,7 @@ import argparse
 import collections
 import concurrent.futures
 import io
+import itertools
 import os
 import random
 import sys
@@ -161,6 +162,7 @@ class Driver:
         self.rival = None               # the transaction that will end there
         self.keys = []                  # of the last statement
         self.taken = []                 # those that nobody else may use now
+        self.anew = itertools.cycle(['empty', 'restore', 'empty', 'rewrite', 'empty', 'nothing'])
         self.calls = 0
         self.counts = collections.Counter()
         self.log = collections.deque(maxlen=60)
@@ -729,22 +731,24 @@ class Driver:
         session.cursor.execute("SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 's'::regclass AND NOT indisvalid")
         for left, in session.cursor.fetchall():     # by REINDEX CONCURRENTLY
             session.cursor.execute('DROP INDEX ' + left)
-        what = self.rnd.random()
-        if what < 0.5:
+        what = next(self.anew)
+        if what == 'empty':
             self.execute(session, 'TRUNCATE s')
             self.committed.clear()
-            if self.options.capacity and what < 0.4:
+            if self.options.capacity and self.rnd.random() < 0.8:
                 self.execute(session, 'DROP TABLE s')
                 self.create(True)
-        elif what < 0.7:
+        elif what == 'restore':
             self.restore()
-        elif what < 0.8:
+        elif what == 'rewrite':
             self.do_rewrite(session)
         if self.rnd.random() < 0.3:
             self.do_load(session)
-        if self.rnd.random() < 0.4:
+        if what != 'empty':
             self.do_begin(session)
             self.alone = session
+            if self.rnd.random() < 0.5:
+                self.do_rewrite_alone(session)
 
     def run(self):
         """So many calls."""
@@ -758,11 +762,11 @@ class Driver:
             if self.rnd.random() < 0.01:
                 kind = self.rnd.choice([self.do_vacuum, self.do_rewrite])
             if self.calls >= next_time:
-                next_time += self.rnd.choice([200, 600, 2000])
+                next_time += self.rnd.choice([200, 400, 1500])
                 self.begin_anew()
             if self.alone is not None:
                 session = self.alone
-                kind = self.do_end_prepared if self.prepared else self.do_rewrite_alone if self.rnd.random() < 0.1 else kind
+                kind = self.do_end_prepared if self.prepared else self.do_rewrite_alone if self.rnd.random() < 0.15 else kind
             kind(session)
             if self.alone is not None and self.alone.transaction is None and not self.prepared:
                 self.alone = None
