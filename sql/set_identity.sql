@@ -98,7 +98,9 @@ INSERT INTO obstacle VALUES
 	(50, 'ALTER TABLE s SET UNLOGGED'),
 	(51, 'ALTER TABLE s ALTER hashes SET DEFAULT _bloom_set_params(''0''::bigint, ''7''::bigint, 64, $of_text)'),
 	(52, 'ALTER TABLE s ALTER hashes SET DEFAULT _bloom_set_params(''0''::bigint, ''7''::bigint, 64, $with_keys)'),
-	(53, 'ALTER TABLE s ALTER hashes SET DEFAULT _bloom_set_params(''0''::bigint, ''7''::bigint, 64, $large)');
+	(53, 'ALTER TABLE s ALTER hashes SET DEFAULT _bloom_set_params(''0''::bigint, ''7''::bigint, 64, $large)'),
+	(54, 'TRUNCATE s; ALTER TABLE s ALTER slice SET NOT NULL'),
+	(55, 'ALTER TABLE s ALTER slice TYPE timestamptz(0)');
 DO $$
 DECLARE
 	o record;

@@ -203,7 +203,13 @@ StoredSetOldestSlice(const StoredSetParams *params, TimestampTz at)
  * ----------------------------------------------------------------
  */
 
-/* What is wrong with the columns, or NULL. */
+/*
+ * What is wrong with the columns, or NULL.
+ *
+ * We write rows without the executor.  So a column must not be NOT NULL where we
+ * write nulls, which the server would take for values; nor have a precision, to
+ * which SQL that copies or restores the rows would round times.
+ */
 static const char *
 CheckColumns(TupleDesc desc)
 {
@@ -231,13 +237,16 @@ CheckColumns(TupleDesc desc)
 		if (attribute->attisdropped ||
 			strcmp(NameStr(attribute->attname), name) != 0)
 			return psprintf("Its column %d is not \"%s\".", i + 1, name);
-		if (attribute->atttypid != columns[i].type)
+		if (attribute->atttypid != columns[i].type ||
+			attribute->atttypmod != -1)
 			return psprintf("Its column \"%s\" is not of type %s.", name,
 							format_type_be(columns[i].type));
 		if (attribute->attgenerated != '\0' || attribute->attidentity != '\0')
 			return psprintf("Its column \"%s\" is generated.", name);
 		if (columns[i].notnull && !attribute->attnotnull)
 			return psprintf("Its column \"%s\" may be null.", name);
+		if (!columns[i].notnull && attribute->attnotnull)
+			return psprintf("Its column \"%s\" is NOT NULL.", name);
 		if (columns[i].type == BYTEAOID &&
 			attribute->attstorage != TYPSTORAGE_PLAIN)
 			return psprintf("Its column \"%s\" is not stored PLAIN.", name);
