@@ -317,7 +317,7 @@ SELECT bloom_set_create('locked.mine', 'int');
 RESET ROLE;
 REVOKE SELECT ON locked.keeps FROM regress_bloom_set_user;
 SET ROLE regress_bloom_set_user;
--- fail: to test, without a hint
+-- fail: to test
 SELECT bloom_set_contains('locked.keeps', 1);
 RESET ROLE;
 -- fail: a name of 64 bytes, of a set and of a schema, quoted or not

@@ -145,7 +145,8 @@ StoredSetCheckPrivileges(const StoredSetTable *table, AclMode more)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for table %s", RelationGetRelationName(rel)),
-			 (permissions->requiredPerms & ACL_INSERT) == 0 ? 0 :
+			 (permissions->requiredPerms & ACL_INSERT) == 0 ?
+			 errhint("Reading from this set needs the privilege SELECT.") :
 			 errhint("Writing to this set needs the privileges %s.",
 					 (permissions->requiredPerms & ACL_DELETE) == 0 ?
 					 "SELECT, INSERT and UPDATE" :
