@@ -118,7 +118,7 @@ HasOnePicture(StoredSetCall *call, const StoredSetRange *range)
 	if (!StoredSetPictureHolds(call))
 		return false;
 	if (call->has_gap)
-		StoredSetInvalidRow(&call->table, range->start, 0,
+		StoredSetInvalidRow(&call->table, range->pack.start, 0,
 							"There is no range above it.");
 	return true;
 }
@@ -442,8 +442,8 @@ StoredSetCompact(StoredSetCall *call)
 			StoredSetWriteRange(call, &range);
 		}
 		StoredSetUnlock(&call->table, from);
-		is_last = range.start == 0;
-		from = range.start - 1;
+		is_last = range.pack.start == 0;
+		from = range.pack.start - 1;
 		call->open = NULL;
 		call->maxopen = 0;
 		MemoryContextReset(scratch);

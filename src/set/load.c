@@ -98,8 +98,7 @@ WriteLoaded(StoredSetLoad *load, uint64 last)
 	row.pack.last = last;
 	row.pack.slice = row.slice;
 	row.pack.mark = load->mark && row.start == 0;
-	StoredSetWriteRow(load->table, &nowhere, &row, load->items, load->nitems,
-					  false);
+	StoredSetWriteRow(load->table, &nowhere, &row, load->items, load->nitems);
 	load->nitems = 0;
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextReset(load->scratch);

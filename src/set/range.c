@@ -244,22 +244,18 @@ AddPoint(StoredSetRange *range, uint64 start)
 }
 
 /* Another lane: what was read, or new. */
-static StoredSetLane *
-AddLane(StoredSetRange *range, const StoredSetRow *row)
+static StoredSetVersion *
+AddLane(StoredSetRange *range, const StoredSetVersion *lane)
 {
-	StoredSetLane *lane;
-
 	if (range->nlanes == range->maxlanes)
 	{
 		range->maxlanes = Max(4, 2 * range->maxlanes);
 		range->lanes = range->lanes == NULL ?
-			palloc(range->maxlanes * sizeof(StoredSetLane)) :
-			repalloc(range->lanes, range->maxlanes * sizeof(StoredSetLane));
+			palloc(range->maxlanes * sizeof(StoredSetVersion)) :
+			repalloc(range->lanes, range->maxlanes * sizeof(StoredSetVersion));
 	}
-	lane = &range->lanes[range->nlanes++];
-	memset(lane, 0, sizeof(*lane));
-	lane->row = *row;
-	return lane;
+	range->lanes[range->nlanes] = *lane;
+	return &range->lanes[range->nlanes++];
 }
 
 /*
@@ -270,20 +266,16 @@ static void
 KeepLane(const StoredSetCall *call, StoredSetRange *range,
 		 const StoredSetVersion *version)
 {
-	StoredSetLane *lane = AddLane(range, &version->row);
+	StoredSetVersion *lane = AddLane(range, version);
 	StoredSetRow *row = &lane->row;
 
-	lane->place = version->place;
-	lane->is_free = version->is_free;
-	lane->creator = version->creator;
-	lane->holder = version->holder;
-	lane->is_visible = version->is_visible;
+	lane->has_changed = false;
 	lane->highest = row->start;
 	for (int i = 0; i < row->nhashes; i++)
 		lane->highest = Max(lane->highest, row->hashes[i]);
 	if (version->is_latest)
 		range->nhashes += row->nhashes;
-	if (lane->is_free || call->rewrites)
+	if (StoredSetIsFree(lane) || call->rewrites)
 	{
 		uint64	   *hashes = palloc(row->nhashes * sizeof(uint64));
 
@@ -291,12 +283,12 @@ KeepLane(const StoredSetCall *call, StoredSetRange *range,
 			memcpy(hashes, row->hashes, row->nhashes * sizeof(uint64));
 		row->hashes = hashes;
 	}
-	if (!lane->is_free)
+	if (!StoredSetIsFree(lane))
 		return;
 	/* what another transaction has written is committed by now */
-	if (!version->place.is_own)
-		lane->row.ncommitted = lane->row.nhashes;
-	range->nmergeable += lane->row.ncommitted;
+	if (!lane->place.is_own)
+		row->ncommitted = row->nhashes;
+	range->nmergeable += row->ncommitted;
 }
 
 /*
@@ -330,33 +322,28 @@ static bool
 ReadRangeRow(StoredSetCall *call, StoredSetRange *range,
 			 const StoredSetVersion *version, StoredSetKey *keys, uint64 nkeys)
 {
-	const StoredSetPack *pack = &version->row.pack;
-
 	AddPoint(range, version->row.start);
 	if (TransactionIdIsValid(version->creator))
-		range->holder = version->creator;
-	else if (TransactionIdIsValid(version->holder))
-		range->holder = version->holder;
-	if (TransactionIdIsValid(version->creator))
 	{
-		range->is_held = true;
+		range->holder = version->creator;
 		return false;
 	}
-	range->start = pack->start;
-	range->last = pack->last;
+	if (TransactionIdIsValid(version->holder))
+		range->holder = version->holder;
+	range->pack = StoredSetCopyPack(&version->row.pack);
 	range->place = version->place;
-	range->mark = pack->mark;
 	range->is_visible = version->is_visible;
-	range->is_free = version->is_free && !range->is_held;
 	range->nkeys = FindInList(call, version, keys, nkeys);
 	range->keys = keys + nkeys - range->nkeys;
-	if (call->rewrites ||
-		(range->is_free && range->nhashes + range->nkeys >= STORED_SET_FEW_KEYS / 2))
-		range->pack = StoredSetCopyPack(pack);
-	range->nlist = pack->nhashes;
-	range->nhashes += pack->nhashes;
-	range->highest = StoredSetHighestPacked(pack);
+	range->nhashes += range->pack.nhashes;
 	return true;
+}
+
+/* May this transaction write the row of a range? */
+static bool
+IsFree(const StoredSetRange *range)
+{
+	return range->is_visible && !TransactionIdIsValid(range->holder);
 }
 
 /* Where there is no row, there is an empty range: the whole stripe. */
@@ -364,10 +351,10 @@ static void
 TakeStripe(StoredSetCall *call, StoredSetRange *range, StoredSetKey *keys,
 		   uint64 nkeys, uint64 stripe)
 {
-	range->start = stripe;
-	range->last = StoredSetStripeEnd(stripe);
-	range->is_free = range->is_visible = !range->is_held;
 	range->pack.packing = call->table.set.packing;
+	range->pack.start = stripe;
+	range->pack.last = StoredSetStripeEnd(stripe);
+	range->is_visible = true;
 	range->keys = keys;
 	range->nkeys = nkeys;
 	AddPoint(range, stripe);
@@ -446,7 +433,7 @@ StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 		distance = distance < PG_UINT64_MAX / 8 ? 8 * distance : PG_UINT64_MAX;
 		lowest = Below(from, distance);
 	}
-	known->width = range->last - range->start;
+	known->width = range->pack.last - range->pack.start;
 	return nkeys - range->nkeys;
 }
 
@@ -458,20 +445,20 @@ static void
 ReadRest(StoredSetCall *call, StoredSetRange *range)
 {
 	StoredSetRange rest;
-	uint64		from = range->last;
+	uint64		from = range->pack.last;
 
-	if (range->top >= range->last)
+	if (range->top >= range->pack.last)
 		return;
 	memset(&rest, 0, sizeof(rest));
 	if (ReadRows(call, &rest, NULL, 0, from, range->top + 1))
 		call->has_gap = true;	/* another range within it? */
-	range->top = range->last;
-	range->is_held |= rest.is_held;
-	range->is_free &= !rest.is_held;
+	range->top = range->pack.last;
+	if (TransactionIdIsValid(rest.holder))
+		range->holder = rest.holder;
 	range->nhashes += rest.nhashes;
 	range->nmergeable += rest.nmergeable;
 	for (int i = 0; i < rest.nlanes; i++)
-		*AddLane(range, &rest.lanes[i].row) = rest.lanes[i];
+		AddLane(range, &rest.lanes[i]);
 }
 
 /*
@@ -487,7 +474,7 @@ KeepRemoved(StoredSetCall *call, StoredSetRange *range)
 	StoredSetVersion version = {0};
 
 	table->visible.at_entry = false;	/* search again */
-	StoredSetFind(table, &table->visible, range->last, range->start);
+	StoredSetFind(table, &table->visible, range->pack.last, range->pack.start);
 	while (StoredSetNext(table, &table->visible, &version))
 	{
 		int			i = 0;
@@ -539,12 +526,12 @@ static void
 SetCells(const StoredSetCall *call, StoredSetRange *range, Size size)
 {
 	uint64		ncells = size / PART_BYTES + 1;
-	uint64		width = (range->last - range->start) / ncells;
+	uint64		width = (range->pack.last - range->pack.start) / ncells;
 
 	if (size > STORED_SET_LIST_BYTES && width > 1)
 		range->cell_bits = Max(pg_leftmost_one_pos64(width),
 							   call->table.set.packing.dropped);
-	else if (range->nlist == 0 && call->nkeys > 1)
+	else if (range->pack.nhashes == 0 && call->nkeys > 1)
 		range->cell_bits = YOUNG_CELL_BITS;
 }
 
@@ -563,14 +550,14 @@ HomeOf(const StoredSetRange *range, uint64 hash)
  * this transaction ends?
  */
 static inline bool
-CanGrow(const StoredSetLane *lane)
+CanGrow(const StoredSetVersion *lane)
 {
 	return !lane->place.is_own || lane->place.length > 0 || lane->has_changed;
 }
 
 /* So many keys a lane takes. */
 static inline int
-MostKeys(const StoredSetLane *lane)
+MostKeys(const StoredSetVersion *lane)
 {
 	return !lane->place.is_own ? STORED_SET_FEW_KEYS :
 		CanGrow(lane) ? OWN_KEYS : FEW_OWN_KEYS;
@@ -580,19 +567,19 @@ MostKeys(const StoredSetLane *lane)
  * A lane that has space for this many keys, from this hash on in one cell, or NULL:
  * of this transaction, or with few keys.
  */
-static StoredSetLane *
+static StoredSetVersion *
 FindSpace(const StoredSetRange *range, uint64 hash, int64 slice, int n)
 {
 	uint64		point = PointOf(range, hash);
 	uint64		home = HomeOf(range, hash);
-	StoredSetLane *best = NULL;
+	StoredSetVersion *best = NULL;
 
 	for (int i = 0; i < range->nlanes; i++)
 	{
-		StoredSetLane *lane = &range->lanes[i];
+		StoredSetVersion *lane = &range->lanes[i];
 		bool		is_own = lane->place.is_own;
 
-		if (lane->is_free &&
+		if (StoredSetIsFree(lane) &&
 			(lane->row.start == home || (is_own && lane->row.start == point)) &&
 			(lane->row.slice == slice || lane->row.nhashes == 0) &&
 			lane->row.nhashes + n <= MostKeys(lane) &&
@@ -639,7 +626,7 @@ CollectCommitted(const StoredSetRange *range)
 	{
 		const StoredSetRow *row = &range->lanes[i].row;
 
-		for (int j = 0; range->lanes[i].is_free && j < row->ncommitted; j++)
+		for (int j = 0; StoredSetIsFree(&range->lanes[i]) && j < row->ncommitted; j++)
 			items[n++] = (StoredSetItem)
 		{
 			row->hashes[j], row->slice
@@ -680,7 +667,7 @@ MakeItems(StoredSetCall *call, StoredSetRange *range)
 	int			j = 0;
 
 	if (nold > 0 && !StoredSetUnpack(&range->pack, old))
-		StoredSetInvalidRow(&call->table, range->start, 0,
+		StoredSetInvalidRow(&call->table, range->pack.start, 0,
 							"Its list is not what its head says.");
 	range->items = palloc((nold + range->nmergeable + 1) * sizeof(StoredSetItem));
 	for (int i = 0; i < nold || j < range->nmergeable;)
@@ -692,8 +679,8 @@ MakeItems(StoredSetCall *call, StoredSetRange *range)
 		AppendItem(call, range, is_old ? &old[i++] : &added[j++]);
 	}
 	if (range->nitems > 0 &&
-		range->items[range->nitems - 1].hash > range->last)
-		StoredSetInvalidRow(&call->table, range->start, 0,
+		range->items[range->nitems - 1].hash > range->pack.last)
+		StoredSetInvalidRow(&call->table, range->pack.start, 0,
 							"Its lanes have hashes of another range.");
 	pfree(added);
 	pfree(old);
@@ -730,10 +717,10 @@ CollectFree(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
 		hashes[(*n)++] = range->items[i].hash;
 	for (int i = 0; i < range->nlanes; i++)
 	{
-		const StoredSetLane *lane = &range->lanes[i];
+		const StoredSetVersion *lane = &range->lanes[i];
 
 		for (int j = lane->row.ncommitted;
-			 lane->is_free && j < lane->row.nhashes; j++)
+			 StoredSetIsFree(lane) && j < lane->row.nhashes; j++)
 			hashes[(*n)++] = lane->row.hashes[j];
 	}
 	for (uint64 i = 0; i < range->nkeys; i++)
@@ -761,9 +748,9 @@ PlaceAbove(const StoredSetCall *call, const StoredSetRange *range, uint64 start)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < range->nlanes; i++)
 		{
-			const StoredSetLane *lane = &range->lanes[i];
+			const StoredSetVersion *lane = &range->lanes[i];
 
-			if (!lane->is_free && lane->row.start < start &&
+			if (!StoredSetIsFree(lane) && lane->row.start < start &&
 				lane->highest >= start)
 				highest = Max(highest, lane->highest);
 		}
@@ -787,14 +774,14 @@ PlaceBelow(const StoredSetRange *range, uint64 start)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < range->nlanes; i++)
 		{
-			const StoredSetLane *lane = &range->lanes[i];
+			const StoredSetVersion *lane = &range->lanes[i];
 
-			if (!lane->is_free && lane->row.start < start &&
+			if (!StoredSetIsFree(lane) && lane->row.start < start &&
 				lane->highest >= start)
 				lowest = Min(lowest, lane->row.start);
 		}
 		if (lowest == start)
-			return start > range->start ? start : 0;
+			return start > range->pack.start ? start : 0;
 		start = lowest;
 	}
 }
@@ -815,7 +802,7 @@ TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash,
 
 	if (start <= hashes[nhashes / 16])
 		start = PlaceAbove(call, range, wanted);
-	if (start > hashes[nhashes / 16] && start > range->start && start <= above)
+	if (start > hashes[nhashes / 16] && start > range->pack.start && start <= above)
 		AddPoint(range, start);
 }
 
@@ -848,7 +835,7 @@ FindParts(StoredSetCall *call, StoredSetRange *range, Size size)
 	range->npoints = 0;
 	for (uint64 i = nparts - 1; i > 0 && nhashes > 0; i--)
 		TrySplitAt(call, range, hashes[nhashes * i / nparts], hashes, nhashes);
-	AddPoint(range, range->start);
+	AddPoint(range, range->pack.start);
 	pfree(hashes);
 	for (int i = 0, end = range->nitems; i < range->npoints; i++)
 	{
@@ -862,7 +849,7 @@ FindParts(StoredSetCall *call, StoredSetRange *range, Size size)
 static uint64
 HighestOf(const StoredSetRange *range)
 {
-	uint64		highest = Max(range->start, range->highest);
+	uint64		highest = Max(range->pack.start, StoredSetHighestPacked(&range->pack));
 
 	for (int i = 0; i < range->nlanes; i++)
 		highest = Max(highest, range->lanes[i].highest);
@@ -881,12 +868,12 @@ CanBeSplit(const StoredSetCall *call, const StoredSetRange *range, uint64 nnew,
 {
 	uint64		place;
 
-	if (range->nhashes + nnew - range->nlist - range->nmergeable <=
+	if (range->nhashes + nnew - range->pack.nhashes - range->nmergeable <=
 		STORED_SET_LANE_KEYS ||
 		(nnew > 0 && FindSpace(range, range->keys[0].hash, call->current,
 							   (int) Min(nnew, STORED_SET_LANE_KEYS)) != NULL))
 		return false;
-	place = PlaceAbove(call, range, range->start + 1);
+	place = PlaceAbove(call, range, range->pack.start + 1);
 	return place != 0 && place <= highest;
 }
 
@@ -909,12 +896,12 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 	uint64		nnew = CountToBeWritten(call, range);
 	uint64		highest = HighestOf(range);
 	Size		size = StoredSetPackSize(packing, range->nhashes + nnew,
-										 range->start, highest);
+										 range->pack.start, highest);
 
 	SetCells(call, range, size);
 	if (!call->rewrites)
 		least = Max(least / 2, least + 1 - (int) Min(nnew, (uint64) least));
-	if (!range->is_free || (nnew == 0 && !call->rewrites) ||
+	if (!IsFree(range) || (nnew == 0 && !call->rewrites) ||
 		(range->nmergeable < least &&
 		 (size <= STORED_SET_LIST_BYTES ||
 		  !CanBeSplit(call, range, nnew, highest))))
@@ -923,11 +910,11 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 	{
 		/* its upper part can have lanes that are not known yet */
 		ReadRest(call, range);
-		if (!range->is_free)
+		if (!IsFree(range))
 			return;
 		if (IsolationUsesXactSnapshot())
 			KeepRemoved(call, range);
-		size = StoredSetPackSize(packing, range->nhashes + nnew, range->start,
+		size = StoredSetPackSize(packing, range->nhashes + nnew, range->pack.start,
 								 HighestOf(range));
 	}
 	MakeItems(call, range);
@@ -943,7 +930,7 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 	range->items = NULL;
 	range->nitems = 0;
 	range->npoints = 0;
-	AddPoint(range, range->start);
+	AddPoint(range, range->pack.start);
 }
 
 /* ----------------------------------------------------------------
@@ -963,22 +950,18 @@ RoomToGrow(int nhashes)
 }
 
 /* A new lane at this start. */
-static StoredSetLane *
+static StoredSetVersion *
 NewLane(StoredSetRange *range, uint64 start)
 {
-	StoredSetRow row = {.start = start};
-	StoredSetLane *lane;
+	StoredSetVersion lane = {.row.start = start,.is_visible = true,.highest = start};
 
 	for (int i = 0; i < range->nlanes; i++)
 	{
 		if (range->lanes[i].row.start == start)
-			row.lane = Max(row.lane, range->lanes[i].row.lane);
+			lane.row.lane = Max(lane.row.lane, range->lanes[i].row.lane);
 	}
-	row.lane++;
-	lane = AddLane(range, &row);
-	lane->is_free = true;
-	lane->highest = start;
-	return lane;
+	lane.row.lane++;
+	return AddLane(range, &lane);
 }
 
 /* Could a lane grow later, by what can be told by those that are there? */
@@ -1003,7 +986,7 @@ PutIntoLanes(const StoredSetCall *call, StoredSetRange *range, int64 slice,
 	while (n > 0)
 	{
 		int			some = (int) Min(n, STORED_SET_LANE_KEYS);
-		StoredSetLane *lane = FindSpace(range, hashes[0], slice, some);
+		StoredSetVersion *lane = FindSpace(range, hashes[0], slice, some);
 		StoredSetRow *row;
 		uint64	   *all;
 
@@ -1061,12 +1044,12 @@ MoveFromLanes(const StoredSetCall *call, StoredSetRange *range)
 
 	for (int i = 0; i < range->nlanes; i++)
 	{
-		StoredSetLane *lane = &range->lanes[i];
+		StoredSetVersion *lane = &range->lanes[i];
 		StoredSetRow *row = &lane->row;
 		uint64	   *hashes = (uint64 *) row->hashes;
 		int			nkept = 0;
 
-		for (int j = row->ncommitted; lane->is_free && j < row->nhashes; j++)
+		for (int j = row->ncommitted; StoredSetIsFree(lane) && j < row->nhashes; j++)
 		{
 			if (PointOf(range, hashes[j]) <= row->start)
 				hashes[nkept++] = hashes[j];
@@ -1076,12 +1059,13 @@ MoveFromLanes(const StoredSetCall *call, StoredSetRange *range)
 				hashes[j], row->slice
 			};
 		}
-		if (!lane->is_free || nkept == row->nhashes)
+		if (!StoredSetIsFree(lane) || nkept == row->nhashes)
 			continue;
 		row->ncommitted = 0;
 		row->nhashes = nkept;
 		row->room = 0;
-		lane->has_changed = lane->has_lost = true;
+		lane->has_changed = true;
+		lane->place.length = 0;
 	}
 	qsort(moved, nmoved, sizeof(StoredSetItem), CompareItems);
 	PutItems(call, range, moved, nmoved);
@@ -1103,14 +1087,14 @@ WriteParts(StoredSetCall *call, StoredSetRange *range)
 		row.start = range->points[i];
 		row.pack.packing = call->table.set.packing;
 		row.pack.start = row.start;
-		row.pack.last = i == 0 ? range->last : range->points[i - 1] - 1;
-		row.pack.mark = range->mark && is_lowest;
+		row.pack.last = i == 0 ? range->pack.last : range->points[i - 1] - 1;
+		row.pack.mark = range->pack.mark && is_lowest;
 		row.slice = first == end ? call->current : range->items[first].slice;
 		for (int j = first; j < end; j++)
 			row.slice = Max(row.slice, range->items[j].slice);
 		row.pack.slice = row.slice;
 		StoredSetWriteRow(&call->table, is_lowest ? &range->place : &nowhere,
-						  &row, range->items + first, end - first, false);
+						  &row, range->items + first, end - first);
 		end = first;
 	}
 }
@@ -1121,13 +1105,12 @@ WriteLanes(StoredSetCall *call, StoredSetRange *range)
 {
 	for (int i = 0; i < range->nlanes; i++)
 	{
-		StoredSetLane *lane = &range->lanes[i];
+		StoredSetVersion *lane = &range->lanes[i];
 
 		if (!lane->has_changed)
 			continue;
 		if (lane->row.nhashes > 0)
-			StoredSetWriteRow(&call->table, &lane->place, &lane->row, NULL, 0,
-							  !lane->has_lost);
+			StoredSetWriteRow(&call->table, &lane->place, &lane->row, NULL, 0);
 		else if (ItemPointerIsValid(&lane->place.tid))
 			StoredSetDeleteRow(&call->table, &lane->place);
 	}
@@ -1194,7 +1177,7 @@ BlockerOf(TransactionId creator, TransactionId holder, bool is_visible)
 
 /* Take a hash out of a lane.  False: it was not there. */
 static bool
-RemoveFromLane(StoredSetLane *lane, uint64 hash)
+RemoveFromLane(StoredSetVersion *lane, uint64 hash)
 {
 	StoredSetRow *row = &lane->row;
 	uint64	   *hashes = (uint64 *) row->hashes;
@@ -1227,11 +1210,12 @@ StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 
 	for (int i = 0; i < range->nlanes && !TransactionIdIsValid(blocker); i++)
 	{
-		StoredSetLane *lane = &range->lanes[i];
+		StoredSetVersion *lane = &range->lanes[i];
 
 		if (!RemoveFromLane(lane, hash))
 			continue;
-		lane->has_changed = lane->has_lost = true;
+		lane->has_changed = true;
+		lane->place.length = 0;
 		blocker = BlockerOf(lane->creator, lane->holder, lane->is_visible);
 	}
 	/* what another has merged, it has deleted from a lane, and holds that */
@@ -1241,10 +1225,10 @@ StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 	blocker = BlockerOf(InvalidTransactionId, range->holder, range->is_visible);
 	if (TransactionIdIsValid(blocker))
 		return blocker;
-	Assert(range->is_free);
+	Assert(IsFree(range));
 	range->items = palloc(range->pack.nhashes * sizeof(StoredSetItem));
 	if (!StoredSetUnpack(&range->pack, range->items))
-		StoredSetInvalidRow(&call->table, range->start, 0,
+		StoredSetInvalidRow(&call->table, range->pack.start, 0,
 							"Its list is not what its head says.");
 	for (int i = 0; i < range->pack.nhashes; i++)
 	{
@@ -1263,14 +1247,14 @@ StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 TransactionId
 StoredSetTakeMark(StoredSetCall *call, StoredSetRange *range)
 {
-	if (!range->is_free)
+	if (!IsFree(range))
 		return BlockerOf(InvalidTransactionId, range->holder,
 						 range->is_visible);
 	range->items = palloc((range->pack.nhashes + 1) * sizeof(StoredSetItem));
 	if (range->pack.nhashes > 0 && !StoredSetUnpack(&range->pack, range->items))
-		StoredSetInvalidRow(&call->table, range->start, 0,
+		StoredSetInvalidRow(&call->table, range->pack.start, 0,
 							"Its list is not what its head says.");
 	range->nitems = range->pack.nhashes;
-	range->mark = true;
+	range->pack.mark = true;
 	return InvalidTransactionId;
 }

@@ -228,7 +228,6 @@ void
 StoredSetBeginWriting(StoredSetTable *table)
 {
 	table->known = StoredSetRecall(table->rel);
-	table->is_writing = true;
 	table->is_alone = table->rel->rd_refcnt == 1;
 	table->noted = InvalidBlockNumber;
 	table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
@@ -251,7 +250,7 @@ StoredSetClose(StoredSetTable *table)
 		index_endscan(table->versions.scan);
 	if (table->slot != NULL)
 		ExecDropSingleTupleTableSlot(table->slot);
-	if (table->is_writing)
+	if (table->output != NULL)
 	{
 		ExecDropSingleTupleTableSlot(table->output);
 		if (IsolationUsesXactSnapshot())
@@ -544,8 +543,6 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 	place->tid = table->slot->tts_tid;
 	place->is_own = !TransactionIdIsValid(version->creator) &&
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(&header));
-	place->command = place->is_own ? HeapTupleHeaderGetCmin(&header) :
-		InvalidCommandId;
 	place->length = place->is_own &&
 		CanBeOverwritten(table, &version->row, &header) ?
 		((BufferHeapTupleTableSlot *) table->slot)->base.tuple->t_len : 0;
@@ -554,7 +551,7 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 		/* what others do to it is not ours, nor does it change what it says */
 		version->holder = InvalidTransactionId;
 		version->is_latest = !IsUpdated(&header);
-		version->is_visible = version->is_free = false;
+		version->is_visible = false;
 		return;
 	}
 	version->holder = UpdaterOf(&header);
@@ -564,8 +561,6 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 	version->is_visible = place->is_own || !IsolationUsesXactSnapshot() ||
 		table_tuple_satisfies_snapshot(table->rel, table->slot,
 									   GetActiveSnapshot());
-	version->is_free = version->is_visible &&
-		!TransactionIdIsValid(version->holder);
 }
 
 /* Search the index from a row on, for it and what is below it. */
@@ -907,13 +902,12 @@ CheckWritten(TM_Result result)
  * has the same size.
  */
 static bool
-Overwrite(StoredSetTable *table, const StoredSetPlace *place, bool holds_all)
+Overwrite(StoredSetTable *table, const StoredSetPlace *place)
 {
 	HeapTuple	tuple;
 	bool		fits;
 
-	if (place->length == 0 ||
-		!(holds_all || place->command == GetCurrentCommandId(false)))
+	if (place->length == 0)
 		return false;
 	tuple = ExecCopySlotHeapTuple(table->output);
 	fits = tuple->t_len == place->length;
@@ -941,9 +935,6 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 	TU_UpdateIndexes update_indexes;
 	TM_Result	result;
 
-	/* what the current command has written can be updated by the next one */
-	if (place->command == GetCurrentCommandId(false))
-		CommandCounterIncrement();
 	result = table_tuple_update(table->rel, &tid, table->output,
 								GetCurrentCommandId(true), 0, SnapshotAny,
 								InvalidSnapshot, true, &failure, &lockmode,
@@ -956,13 +947,12 @@ Update(StoredSetTable *table, const StoredSetPlace *place,
 /*
  * StoredSetWriteRow
  *		Write a row that is not there yet, or over the version in this place, or
- *		as its next version.  The items are those of a range.  Does it hold all
- *		hashes of that version?
+ *		as its next version.  The items are those of a range.
  */
 void
 StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 				  const StoredSetRow *row, const StoredSetItem *items,
-				  int nitems, bool holds_all)
+				  int nitems)
 {
 	MakeRow(table, row, items, nitems);
 	if (!ItemPointerIsValid(&place->tid))
@@ -971,7 +961,7 @@ StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 						   GetCurrentCommandId(true), 0, NULL);
 		WriteIndexEntries(table, row, true);
 	}
-	else if (!Overwrite(table, place, holds_all))
+	else if (!Overwrite(table, place))
 		Update(table, place, row);
 }
 
@@ -985,8 +975,6 @@ StoredSetDeleteRow(StoredSetTable *table, const StoredSetPlace *place)
 	ItemPointerData tid = place->tid;
 	TM_FailureData failure;
 
-	if (place->command == GetCurrentCommandId(false))
-		CommandCounterIncrement();
 	CheckWritten(table_tuple_delete(table->rel, &tid,
 									GetCurrentCommandId(true), 0, SnapshotAny,
 									InvalidSnapshot, true, &failure));

@@ -100,7 +100,6 @@ typedef struct StoredSetTable
 
 	/* of those that write */
 	TupleTableSlot *output;
-	bool		is_writing;
 	bool		is_alone;		/* nothing else in the session has it open */
 	BlockNumber noted;			/* page whose free space was looked at last */
 

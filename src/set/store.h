@@ -120,7 +120,6 @@ typedef struct StoredSetPlace
 {
 	ItemPointerData tid;
 	bool		is_own;			/* this transaction wrote it */
-	CommandId	command;		/* with which, or InvalidCommandId */
 	uint32		length;			/* 0: this transaction cannot overwrite it */
 } StoredSetPlace;
 
@@ -137,8 +136,18 @@ typedef struct StoredSetVersion
 	bool		is_visible;		/* own, or committed before the snapshot, if
 								 * any */
 	bool		is_latest;		/* none is written that could come to be valid */
-	bool		is_free;		/* this transaction may write the next one */
+
+	/* of a lane that a call keeps, to write it */
+	uint64		highest;		/* hash */
+	bool		has_changed;
 } StoredSetVersion;
+
+/* May this transaction write the next version? */
+static inline bool
+StoredSetIsFree(const StoredSetVersion *version)
+{
+	return version->is_visible && !TransactionIdIsValid(version->holder);
+}
 
 extern void StoredSetCheckPrivileges(const StoredSetTable *table, AclMode more);
 extern void StoredSetCheckWriter(StoredSetTable *table);
@@ -151,14 +160,12 @@ extern void StoredSetFind(StoredSetTable *table, StoredSetSearch *search,
 						  uint64 from, uint64 lowest);
 extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 						  StoredSetVersion *version);
-extern void StoredSetPassRow(StoredSetTable *table, StoredSetSearch *search);
 extern void StoredSetInvalidRow(const StoredSetTable *table, uint64 start,
 								int32 lane, const char *wrong);
 
 extern void StoredSetWriteRow(StoredSetTable *table, const StoredSetPlace *place,
 							  const StoredSetRow *row,
-							  const StoredSetItem *items, int nitems,
-							  bool holds_all);
+							  const StoredSetItem *items, int nitems);
 extern void StoredSetDeleteRow(StoredSetTable *table,
 							   const StoredSetPlace *place);
 
@@ -167,44 +174,24 @@ extern void StoredSetDeleteRow(StoredSetTable *table,
  * ----------------------------------------------------------------
  */
 
-/* A version of a lane, as a call has read it */
-typedef struct StoredSetLane
-{
-	StoredSetRow row;			/* with hashes of its own */
-	StoredSetPlace place;
-	TransactionId creator;		/* as of the version */
-	TransactionId holder;
-	bool		is_visible;
-	bool		is_free;
-	uint64		highest;		/* hash */
-	bool		has_changed;
-	bool		has_lost;		/* hashes that are in the version it replaces */
-} StoredSetLane;
-
 /* A range, with the lanes of its hashes, as a call has read them */
 typedef struct StoredSetRange
 {
-	uint64		start;
-	uint64		last;
-	uint64		top;			/* from here down, its rows were read */
+	StoredSetPack pack;			/* a copy of its list, with its start and end */
 	StoredSetPlace place;		/* of its row; nowhere: it has none */
-	StoredSetPack pack;			/* a copy, if there is something to merge */
 	TransactionId holder;		/* another that has its row open, or invalid */
-	bool		mark;
-	bool		is_visible;
-	bool		is_held;		/* by another open transaction */
-	bool		is_free;		/* this transaction may write it */
+	bool		is_visible;		/* its row */
+	uint64		top;			/* from here down, its rows were read */
 	uint64	   *points;			/* lowest starts for lanes of new keys,
 								 * descending */
 	int			npoints;
 	int			maxpoints;
-	StoredSetLane *lanes;
+	StoredSetVersion *lanes;	/* with hashes of their own */
 	int			nlanes;
 	int			maxlanes;
-	int			nlist;			/* hashes of its row */
-	int			nhashes;		/* and of its lanes, in their latest versions */
+	int			nhashes;		/* of its list, and of its lanes in their latest
+								 * versions */
 	int			nmergeable;		/* committed hashes of lanes that are free */
-	uint64		highest;		/* hash of its list */
 	int			cell_bits;		/* lanes of new keys stand at cells of this
 								 * size, or at points */
 	StoredSetKey *keys;			/* of the call, in this range */
