@@ -295,7 +295,6 @@ CheckIndexes(Relation rel, StoredSet *set)
 	ListCell   *cell;
 
 	set->index = InvalidOid;
-	set->has_copies = false;
 	foreach(cell, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
@@ -307,12 +306,11 @@ CheckIndexes(Relation rel, StoredSet *set)
 						 RelationGetRelationName(index)) :
 				psprintf("It has an index \"%s\" besides the primary key.",
 						 RelationGetRelationName(index));
-		else if (!form->indisprimary)
-			set->has_copies = true;
-		else if (form->indisvalid && form->indisready && form->indislive)
-			set->index = RelationGetRelid(index);
-		else
+		else if (form->indisprimary &&
+				 (!form->indisvalid || !form->indisready || !form->indislive))
 			wrong = "Its primary key is not valid.";
+		else if (form->indisprimary)
+			set->index = RelationGetRelid(index);
 		index_close(index, NoLock);
 		if (wrong != NULL)
 			return wrong;

@@ -36,9 +36,6 @@
 /* Bytes of memory that the cache takes at once */
 #define MAX_BLOCK	(64 * 1024)
 
-/* With so many ranges between keys, a search of the index is for one range */
-#define NEAR_RANGES	8
-
 /* The part of a number that has a key's hash above and its index below */
 #define INDEX_MASK	UINT64CONST(0xffffffff)
 
@@ -236,14 +233,13 @@ KeepList(const StoredSetTable *table, CachedRange *range, const StoredSetRow *ro
 	range->pack = StoredSetCopyPack(&row->pack);
 }
 
-/* Read rows of a range, from here down to the lowest.  True: its own, too. */
+/* Read the rows of a range that a search finds.  True: its own, too. */
 static bool
-ReadRows(StoredSetTest *test, CachedRange *range, uint64 from, uint64 lowest)
+ReadRows(StoredSetTest *test, CachedRange *range)
 {
 	StoredSetTable *table = test->table;
 	StoredSetVersion version;
 
-	StoredSetFind(table, &table->visible, from, lowest);
 	while (StoredSetNext(table, &table->visible, &version))
 	{
 		if (version.row.lane == 0)
@@ -260,31 +256,14 @@ ReadRows(StoredSetTest *test, CachedRange *range, uint64 from, uint64 lowest)
 static void
 ReadRange(StoredSetTest *test, CachedRange *range, uint64 hash)
 {
-	StoredSetKnown *known = test->table->known;
-	uint64		stripe = StoredSetStripeStart(hash);
-	uint64		from = hash;
-	uint64		lowest = stripe;
-
 	range->top = hash;
-	/* keys near each other come in descending order: one search is for all */
-	if (known->width > 0 && known->width < test->spacing / NEAR_RANGES &&
-		hash - stripe > 3 * known->width)
-		lowest = hash - 3 * known->width;
-	while (!ReadRows(test, range, from, lowest))
+	StoredSetFindRange(test->table, &test->table->visible, hash, test->spacing);
+	if (!ReadRows(test, range))
 	{
-		/* a search that has gone on keeps its end */
-		lowest = test->table->visible.lowest;
-		if (lowest == stripe)
-		{
-			/* no row: an empty range, which is the stripe */
-			range->start = stripe;
-			range->last = StoredSetStripeEnd(hash);
-			break;
-		}
-		from = lowest - 1;
-		lowest = stripe;
+		/* no row: an empty range, which is the stripe */
+		range->start = StoredSetStripeStart(hash);
+		range->last = StoredSetStripeEnd(hash);
 	}
-	known->width = range->last - range->start;
 	range->nhashes = BloomSortHashes(range->hashes, range->nhashes);
 }
 
@@ -380,8 +359,9 @@ GetRange(StoredSetTest *test, uint64 hash)
 		uint64		top = range->top;
 
 		range->top = range->last;
+		StoredSetFind(test->table, &test->table->visible, range->last, top + 1);
 		/* a search that has gone on can read its row again */
-		if (ReadRows(test, range, range->last, top + 1) &&
+		if (ReadRows(test, range) &&
 			range->start > top)
 			StoredSetInvalidRow(test->table, range->start, 0,
 								"It is within another range.");

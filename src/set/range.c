@@ -53,9 +53,6 @@
 /* Cells of a range without a list: eighths of a stripe */
 #define YOUNG_CELL_BITS	(64 - STORED_SET_STRIPE_BITS - 3)
 
-/* With so many keys, a search of the index goes on from range to range */
-#define NEAR_RANGES	8
-
 /* Parts of a range that is split have this part of the size of a list */
 #define PART_BYTES	(STORED_SET_LIST_BYTES * 6 / 10)
 
@@ -360,24 +357,14 @@ TakeStripe(StoredSetCall *call, StoredSetRange *range, StoredSetKey *keys,
 	AddPoint(range, stripe);
 }
 
-/* So much below a hash, if that is in its stripe, or the start of this. */
-static uint64
-Below(uint64 hash, uint64 distance)
-{
-	uint64		stripe = StoredSetStripeStart(hash);
-
-	return hash - stripe > distance ? hash - distance : stripe;
-}
-
-/* Read rows of a range, from here down to the lowest.  True: its own, too. */
+/* Read the rows of a range that a search finds.  True: its own, too. */
 static bool
 ReadRows(StoredSetCall *call, StoredSetRange *range, StoredSetKey *keys,
-		 uint64 nkeys, uint64 from, uint64 lowest)
+		 uint64 nkeys)
 {
 	StoredSetTable *table = &call->table;
 	StoredSetVersion version;
 
-	StoredSetFind(table, &table->versions, from, lowest);
 	while (StoredSetNext(table, &table->versions, &version))
 	{
 		NoteOpen(call, version.creator);
@@ -409,31 +396,14 @@ uint64
 StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 				   StoredSetKey *keys, uint64 nkeys, uint64 from)
 {
-	StoredSetKnown *known = call->table.known;
 	uint64		stripe = StoredSetStripeStart(from);
-	uint64		distance = known->width < PG_UINT64_MAX / 64 ?
-	3 * known->width : PG_UINT64_MAX;
-	uint64		lowest;
 
 	memset(range, 0, sizeof(*range));
 	range->top = from;
-	/* all keys near each other: one search is for all */
-	lowest = known->width == 0 || (from - stripe) / known->width / NEAR_RANGES <=
-		nkeys ? stripe : Below(from, distance);
-	while (!ReadRows(call, range, keys, nkeys, from, lowest))
-	{
-		/* a search that has gone on keeps its end */
-		lowest = call->table.versions.lowest;
-		if (lowest == stripe)
-		{
-			TakeStripe(call, range, keys, nkeys, stripe);
-			break;
-		}
-		from = lowest - 1;
-		distance = distance < PG_UINT64_MAX / 8 ? 8 * distance : PG_UINT64_MAX;
-		lowest = Below(from, distance);
-	}
-	known->width = range->pack.last - range->pack.start;
+	StoredSetFindRange(&call->table, &call->table.versions, from,
+					   (from - stripe) / Max(nkeys, 1));
+	if (!ReadRows(call, range, keys, nkeys))
+		TakeStripe(call, range, keys, nkeys, stripe);
 	return nkeys - range->nkeys;
 }
 
@@ -445,12 +415,13 @@ static void
 ReadRest(StoredSetCall *call, StoredSetRange *range)
 {
 	StoredSetRange rest;
-	uint64		from = range->pack.last;
 
 	if (range->top >= range->pack.last)
 		return;
 	memset(&rest, 0, sizeof(rest));
-	if (ReadRows(call, &rest, NULL, 0, from, range->top + 1))
+	StoredSetFind(&call->table, &call->table.versions, range->pack.last,
+				  range->top + 1);
+	if (ReadRows(call, &rest, NULL, 0))
 		call->has_gap = true;	/* another range within it? */
 	range->top = range->pack.last;
 	if (TransactionIdIsValid(rest.holder))

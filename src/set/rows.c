@@ -83,6 +83,9 @@
 /* Ours among the advisory locks; the server's functions take 1 and 2 */
 #define LOCK_CLASS	0xB100
 
+/* With so many ranges between hashes, a search of the index is for one of them */
+#define NEAR_RANGES	8
+
 /* With more versions of a row, a search of the index takes less than to pass them */
 #define MAX_SKIPPED	16
 
@@ -199,9 +202,7 @@ StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid),
 				 errhint("Name the set first, then the key. If the set was replaced while this call waited for it, repeat the statement.")));
-	table->known = StoredSetRecall(table->rel);
-	table->set = table->known->set;
-	table->set.key_type = BloomCopyKeyType(&table->set.key_type);
+	StoredSetRecall(table);
 
 	if (check_privileges)
 		StoredSetCheckPrivileges(table, 0);
@@ -227,7 +228,8 @@ StoredSetOpen(StoredSetTable *table, Oid relid, bool to_write,
 void
 StoredSetBeginWriting(StoredSetTable *table)
 {
-	table->known = StoredSetRecall(table->rel);
+	/* to hash the keys can have run code that has changed it */
+	StoredSetRecall(table);
 	table->is_alone = table->rel->rd_refcnt == 1;
 	table->noted = InvalidBlockNumber;
 	table->output = MakeSingleTupleTableSlot(RelationGetDescr(table->rel),
@@ -244,6 +246,7 @@ StoredSetBeginWriting(StoredSetTable *table)
 void
 StoredSetClose(StoredSetTable *table)
 {
+	StoredSetRemember(table);
 	if (table->visible.scan != NULL)
 		index_endscan(table->visible.scan);
 	if (table->versions.scan != NULL)
@@ -395,6 +398,7 @@ ReadList(StoredSetTable *table, StoredSetRow *row, const char *data, Size size)
 		wrong = "Its range is too wide.";
 	if (wrong != NULL)
 		StoredSetInvalidRow(table, row->start, row->lane, wrong);
+	table->width = row->pack.last - row->start;
 }
 
 /*
@@ -461,19 +465,6 @@ IsUpdated(HeapTupleHeader header)
 {
 	return (header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
 		!HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask);
-}
-
-/* Who has done that, unless rolled back; or invalid */
-static TransactionId
-UpdaterOf(HeapTupleHeader header)
-{
-	TransactionId updater;
-
-	if (!IsUpdated(header))
-		return InvalidTransactionId;
-	updater = HeapTupleHeaderGetUpdateXid(header);
-	return TransactionIdIsInProgress(updater) || TransactionIdDidCommit(updater) ?
-		updater : InvalidTransactionId;
 }
 
 /* Is a transaction open, and not this one? */
@@ -554,7 +545,7 @@ Classify(StoredSetTable *table, StoredSetVersion *version)
 		version->is_visible = false;
 		return;
 	}
-	version->holder = UpdaterOf(&header);
+	version->holder = table->dirty.xmax;
 	version->is_latest = !TransactionIdIsValid(version->holder);
 	if (version->is_latest)
 		version->holder = LockerOf(&header);
@@ -607,16 +598,15 @@ SearchFrom(StoredSetTable *table, StoredSetSearch *search, uint64 start,
 }
 
 /*
- * StoredSetFind
- *		Begin to find the versions of rows with starts from here down to the
- *		lowest.
+ * Begin to find the versions of rows with starts from here down to the lowest, and
+ * then to the end.
  *
  * If the search has come near, so that these are among what it has yet to read,
- * it goes on, down to its own lowest start.
+ * it goes on, down to its own lowest start and end.
  */
-void
-StoredSetFind(StoredSetTable *table, StoredSetSearch *search, uint64 from,
-			  uint64 lowest)
+static void
+Find(StoredSetTable *table, StoredSetSearch *search, uint64 from,
+	 uint64 lowest, uint64 end)
 {
 	bool		goes_on = search->at_entry && from < search->start &&
 	from >= search->lowest;
@@ -627,7 +617,40 @@ StoredSetFind(StoredSetTable *table, StoredSetSearch *search, uint64 from,
 	if (goes_on)
 		return;
 	search->lowest = lowest;
+	search->end = end;
 	SearchFrom(table, search, from, PG_INT32_MAX);
+}
+
+/*
+ * StoredSetFind
+ *		Begin to find the versions of rows with starts from here down to the
+ *		lowest.
+ */
+void
+StoredSetFind(StoredSetTable *table, StoredSetSearch *search, uint64 from,
+			  uint64 lowest)
+{
+	Find(table, search, from, lowest, lowest);
+}
+
+/*
+ * StoredSetFindRange
+ *		Begin to find the lanes that can have a hash, and its range.  There are
+ *		others to look for, so far from each other.
+ *
+ * An index scan takes all entries of a page down to its end.  So that is near,
+ * unless one search is for several hashes.
+ */
+void
+StoredSetFindRange(StoredSetTable *table, StoredSetSearch *search, uint64 hash,
+				   uint64 spacing)
+{
+	uint64		width = table->width;
+	uint64		stripe = StoredSetStripeStart(hash);
+	bool		is_near = width > 0 && width < spacing / NEAR_RANGES &&
+	hash - stripe > 3 * width;
+
+	Find(table, search, hash, is_near ? hash - 3 * width : stripe, stripe);
 }
 
 /*
@@ -717,6 +740,14 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 				search->start = last.start;
 				search->lane = last.lane;
 				search->nlost_before = last.nlost;
+				continue;
+			}
+			if (is_end && search->lowest > search->end)
+			{
+				uint64		from = search->lowest - 1;
+
+				search->lowest = search->end;
+				SearchFrom(table, search, from, PG_INT32_MAX);
 				continue;
 			}
 			if (is_end)
@@ -833,43 +864,30 @@ MakeRow(StoredSetTable *table, const StoredSetRow *row,
 	ExecStoreVirtualTuple(slot);
 }
 
-/* Make an entry in an index for the row that was written last. */
-static void
-WriteIndexEntry(StoredSetTable *table, Relation index, const StoredSetRow *row,
-				bool is_new)
-{
-	Datum		values[2] = {StartToDatum(row->start), Int32GetDatum(row->lane)};
-	bool		nulls[2] = {false, false};
-
-	/*
-	 * The check protects a new row from what others insert by SQL.  The key
-	 * of an old one is unique, for its last version is still there.
-	 */
-	(void) index_insert(index, values, nulls, &table->output->tts_tid,
-						table->rel,
-						is_new ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
-						!is_new, BuildIndexInfo(index));
-}
-
-/* Make entries for it in the primary key, and in copies of that. */
+/*
+ * Make entries for the row that was written last: in the primary key, and in copies of
+ * it, which REINDEX CONCURRENTLY makes.
+ */
 static void
 WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row, bool is_new)
 {
+	Datum		values[2] = {StartToDatum(row->start), Int32GetDatum(row->lane)};
+	bool		nulls[2] = {false, false};
 	ListCell   *cell;
 
-	WriteIndexEntry(table, table->index, row, is_new);
-	if (!table->set.has_copies)
-		return;
 	foreach(cell, RelationGetIndexList(table->rel))
 	{
-		Oid			indexid = lfirst_oid(cell);
-		Relation	index;
+		Relation	index = index_open(lfirst_oid(cell), RowExclusiveLock);
 
-		if (indexid == table->set.index)
-			continue;
-		index = index_open(indexid, RowExclusiveLock);
+		/*
+		 * The check protects a new row from what others insert by SQL.  The key
+		 * of an old one is unique, for its last version is still there.
+		 */
 		if (index->rd_index->indisready)
-			WriteIndexEntry(table, index, row, is_new);
+			(void) index_insert(index, values, nulls, &table->output->tts_tid,
+								table->rel,
+								is_new ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+								!is_new, BuildIndexInfo(index));
 		index_close(index, NoLock);
 	}
 }

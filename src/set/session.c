@@ -20,6 +20,16 @@
 
 #include "set/store.h"
 
+/* What a session remembers of a set */
+typedef struct StoredSetKnown
+{
+	Oid			relid;			/* hash key */
+	bool		is_valid;		/* nothing has changed since we looked */
+	bool		is_complete;	/* we have looked */
+	uint64		width;			/* of the range that was read last, or 0 */
+	StoredSet	set;
+} StoredSetKnown;
+
 static HTAB *known_sets = NULL;
 
 static void
@@ -99,12 +109,12 @@ Identify(Relation rel, StoredSetKnown *known)
 
 /*
  * StoredSetRecall
- *		What the session remembers of a table, which is a set.
+ *		What the session knows of an open table: an error, if that is no set.
  */
-StoredSetKnown *
-StoredSetRecall(Relation rel)
+void
+StoredSetRecall(StoredSetTable *table)
 {
-	Oid			relid = RelationGetRelid(rel);
+	Oid			relid = RelationGetRelid(table->rel);
 	StoredSetKnown *known;
 
 	if (known_sets == NULL)
@@ -118,13 +128,29 @@ StoredSetRecall(Relation rel)
 		CacheRegisterRelcacheCallback(ForgetRelation, (Datum) 0);
 	}
 	known = hash_search(known_sets, &relid, HASH_FIND, NULL);
-	if (known != NULL && known->is_valid && known->is_complete)
-		return known;
+	if (known == NULL || !known->is_valid || !known->is_complete)
+	{
+		DropForgotten();
+		known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
+		memset(known, 0, sizeof(*known));
+		known->relid = relid;
+		Identify(table->rel, known);
+	}
+	table->set = known->set;
+	table->set.key_type = BloomCopyKeyType(&known->set.key_type);
+	table->width = known->width;
+}
 
-	DropForgotten();
-	known = hash_search(known_sets, &relid, HASH_ENTER, NULL);
-	memset(known, 0, sizeof(*known));
-	known->relid = relid;
-	Identify(rel, known);
-	return known;
+/*
+ * StoredSetRemember
+ *		Remember how wide the ranges of a set are.
+ */
+void
+StoredSetRemember(const StoredSetTable *table)
+{
+	StoredSetKnown *known = hash_search(known_sets, &table->set.relid, HASH_FIND,
+										NULL);
+
+	if (known != NULL)
+		known->width = table->width;
 }

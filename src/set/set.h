@@ -61,7 +61,6 @@ typedef struct StoredSet
 {
 	Oid			relid;
 	Oid			index;			/* its primary key */
-	bool		has_copies;		/* of that, by REINDEX CONCURRENTLY */
 	StoredSetParams params;
 	StoredSetPacking packing;	/* by the parameters */
 	BloomKeyType key_type;
@@ -72,8 +71,9 @@ typedef struct StoredSetSearch
 {
 	IndexScanDesc scan;			/* NULL: there was none yet */
 	ScanKeyData keys[4];		/* two, of which one has two parts */
-	uint64		from;			/* rows with starts from here down, */
-	uint64		lowest;			/* to here, are found */
+	uint64		from;			/* rows with starts from here down are found, */
+	uint64		lowest;			/* to here, and then */
+	uint64		end;			/* to here */
 	uint64		start;			/* of the entry of the index that was read
 								 * last */
 	int32		lane;
@@ -96,7 +96,7 @@ typedef struct StoredSetTable
 	StoredSetSearch visible;	/* what the active snapshot sees */
 	StoredSetSearch versions;	/* what is there, or may come to be there */
 	SnapshotData dirty;			/* with which these are found */
-	struct StoredSetKnown *known;	/* what the session remembers of it */
+	uint64		width;			/* of the range that was read last, or 0 */
 
 	/* of those that write */
 	TupleTableSlot *output;

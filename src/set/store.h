@@ -83,17 +83,8 @@ extern int64 StoredSetOldestSlice(const StoredSetParams *params,
  * ----------------------------------------------------------------
  */
 
-/* What a session remembers of a set */
-typedef struct StoredSetKnown
-{
-	Oid			relid;			/* hash key */
-	bool		is_valid;		/* nothing has changed since we looked */
-	bool		is_complete;	/* we have looked */
-	uint64		width;			/* of the range that was read last, or 0 */
-	StoredSet	set;
-} StoredSetKnown;
-
-extern StoredSetKnown *StoredSetRecall(Relation rel);
+extern void StoredSetRecall(StoredSetTable *table);
+extern void StoredSetRemember(const StoredSetTable *table);
 
 /* ----------------------------------------------------------------
  *							rows.c
@@ -158,6 +149,8 @@ extern void StoredSetWaitFor(StoredSetTable *table, TransactionId other);
 
 extern void StoredSetFind(StoredSetTable *table, StoredSetSearch *search,
 						  uint64 from, uint64 lowest);
+extern void StoredSetFindRange(StoredSetTable *table, StoredSetSearch *search,
+							   uint64 hash, uint64 spacing);
 extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 						  StoredSetVersion *version);
 extern void StoredSetInvalidRow(const StoredSetTable *table, uint64 start,
