@@ -93,36 +93,6 @@ MakeKeys(StoredSetCall *call, const uint64 *hashes, uint64 nhashes)
 	call->nkeys = n;
 }
 
-/* Forget what was read without a lock, or while a transaction has ended. */
-static void
-ForgetPicture(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
-{
-	StoredSetBeginPicture(call);
-	call->has_gap = false;
-	for (uint64 i = 0; i < nkeys; i++)
-	{
-		keys[i].pending = InvalidTransactionId;
-		keys[i].is_held = false;
-	}
-}
-
-/*
- * Has what was read since the lock was taken one picture of the stripe?  Then a
- * hash beyond its range's end shows that a row is missing.
- */
-static bool
-HasOnePicture(StoredSetCall *call, const StoredSetRange *range)
-{
-	BLOOM_PAUSE("set-read");
-	CHECK_FOR_INTERRUPTS();
-	if (!StoredSetPictureHolds(call))
-		return false;
-	if (call->has_gap)
-		StoredSetInvalidRow(&call->table, range->pack.start, 0,
-							"There is no range above it.");
-	return true;
-}
-
 /* ----------------------------------------------------------------
  *							ADDING
  * ----------------------------------------------------------------
@@ -181,10 +151,9 @@ AddToStripe(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 		StoredSetLock(&call->table, hash);
 		do
 		{
-			call->table.versions.at_entry = false;	/* search again */
-			ForgetPicture(call, keys, nkeys);
+			StoredSetBeginPicture(call, keys, nkeys);
 			ranges = ReadRanges(call, keys, nkeys);
-		} while (ranges != NIL && !HasOnePicture(call, llast(ranges)));
+		} while (ranges != NIL && !StoredSetHasOnePicture(call, llast(ranges)));
 
 		pending = call->never_waits ? InvalidTransactionId :
 			PendingOf(call, keys, nkeys);
@@ -230,6 +199,9 @@ CountLast(const StoredSetKey *keys, uint64 nkeys)
  *		Add keys of these hashes, of the set's key type.
  *
  * Of each, the answer is that of the first: of a repeat there is none.
+ *
+ * If the call claims, they are added also if they are seen.  Then no other
+ * transaction can have claimed one of them until this one ends.
  */
 void
 StoredSetAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
@@ -240,6 +212,7 @@ StoredSetAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcontext;
 
+	memset(answers, STORED_SET_UNKNOWN, nhashes);
 	MakeKeys(call, hashes, nhashes);
 	StoredSetBeginWriting(&call->table);
 	if (IsolationUsesXactSnapshot() && !call->claims)
@@ -251,8 +224,6 @@ StoredSetAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
 
 		left -= n;
 		AddToStripe(call, call->keys + left, n);
-		call->open = NULL;
-		call->maxopen = 0;
 		MemoryContextReset(scratch);
 	}
 	MemoryContextSwitchTo(oldcontext);
@@ -263,43 +234,41 @@ StoredSetAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
 	call->keys = NULL;
 }
 
-/*
- * StoredSetClaim
- *		Add keys of these hashes, also those that are seen.
- *
- * Afterwards no other transaction can have claimed one of them until this one
- * ends.
- */
-void
-StoredSetClaim(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
-			   uint8 *answers)
-{
-	call->claims = true;
-	StoredSetAdd(call, hashes, nhashes, answers);
-}
-
-/*
- * StoredSetAddKey
- *		Add a key, and finish the call.  True: it was new.
- */
-bool
-StoredSetAddKey(StoredSetCall *call, BloomHasher *hasher, Datum key)
-{
-	const StoredSet *set = &call->table.set;
-	uint64		hash = BloomHashKeyAs(hasher, key, &StoredSetHolder,
-									  &set->key_type,
-									  (uint64) set->params.seed, BLOOM_TO_ADD);
-	uint8		answer = STORED_SET_UNKNOWN;
-
-	StoredSetAdd(call, &hash, 1, &answer);
-	StoredSetClose(&call->table);
-	return answer == STORED_SET_FRESH;
-}
-
 /* ----------------------------------------------------------------
- *							REMOVING
+ *							REMOVING AND MARKING
  * ----------------------------------------------------------------
  */
+
+/*
+ * Look for a key in its range, or for none, and write what a function plans, whose
+ * result is a transaction that prevents it.
+ */
+static void
+Rewrite(StoredSetCall *call, StoredSetKey *key, uint64 nkeys,
+		TransactionId (*plan) (StoredSetCall *, StoredSetRange *, uint64))
+{
+	TransactionId blocker;
+
+	do
+	{
+		StoredSetRange range;
+
+		StoredSetLock(&call->table, key->hash);
+		do
+		{
+			StoredSetBeginPicture(call, key, nkeys);
+			key->answer = STORED_SET_UNKNOWN;
+			(void) StoredSetReadRange(call, &range, key, nkeys, key->hash);
+		} while (!StoredSetHasOnePicture(call, &range));
+		range.nkeys = 0;		/* none is added */
+		blocker = plan(call, &range, key->hash);
+		if (!TransactionIdIsValid(blocker))
+			StoredSetWriteRange(call, &range);
+		StoredSetUnlock(&call->table, key->hash);
+		if (TransactionIdIsValid(blocker))
+			StoredSetWaitFor(&call->table, blocker);
+	} while (TransactionIdIsValid(blocker));
+}
 
 /*
  * StoredSetRemove
@@ -310,33 +279,13 @@ StoredSetRemove(StoredSetCall *call, uint64 hash)
 {
 	StoredSetKey key = {.hash = hash};
 	uint8		before = STORED_SET_UNKNOWN;
-	TransactionId blocker;
 
 	call->rewrites = true;
 	StoredSetBeginWriting(&call->table);
 	/* also records what was read, for SERIALIZABLE */
 	if (IsolationUsesXactSnapshot())
 		StoredSetTestBeforeAdd(&call->table, call->oldest, &hash, 1, &before);
-	do
-	{
-		StoredSetRange range;
-
-		StoredSetLock(&call->table, hash);
-		do
-		{
-			call->table.versions.at_entry = false;	/* search again */
-			ForgetPicture(call, &key, 1);
-			key.answer = STORED_SET_UNKNOWN;
-			(void) StoredSetReadRange(call, &range, &key, 1, hash);
-		} while (!HasOnePicture(call, &range));
-		range.nkeys = 0;		/* none is added */
-		blocker = StoredSetTakeHash(call, &range, hash);
-		if (!TransactionIdIsValid(blocker))
-			StoredSetWriteRange(call, &range);
-		StoredSetUnlock(&call->table, hash);
-		if (TransactionIdIsValid(blocker))
-			StoredSetWaitFor(&call->table, blocker);
-	} while (TransactionIdIsValid(blocker));
+	Rewrite(call, &key, 1, StoredSetTakeHash);
 	if (before == STORED_SET_SEEN && key.answer != STORED_SET_SEEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -345,11 +294,6 @@ StoredSetRemove(StoredSetCall *call, uint64 hash)
 	return key.answer == STORED_SET_SEEN;
 }
 
-/* ----------------------------------------------------------------
- *							MARKING
- * ----------------------------------------------------------------
- */
-
 /*
  * StoredSetMark
  *		Let a set count as complete: write its lowest list anew, with the mark.
@@ -357,28 +301,11 @@ StoredSetRemove(StoredSetCall *call, uint64 hash)
 void
 StoredSetMark(StoredSetCall *call)
 {
-	TransactionId blocker;
+	StoredSetKey lowest = {.hash = 0};
 
 	call->rewrites = true;
 	StoredSetBeginWriting(&call->table);
-	do
-	{
-		StoredSetRange range;
-
-		StoredSetLock(&call->table, 0);
-		do
-		{
-			call->table.versions.at_entry = false;	/* search again */
-			ForgetPicture(call, NULL, 0);
-			(void) StoredSetReadRange(call, &range, NULL, 0, 0);
-		} while (!HasOnePicture(call, &range));
-		blocker = StoredSetTakeMark(call, &range);
-		if (!TransactionIdIsValid(blocker))
-			StoredSetWriteRange(call, &range);
-		StoredSetUnlock(&call->table, 0);
-		if (TransactionIdIsValid(blocker))
-			StoredSetWaitFor(&call->table, blocker);
-	} while (TransactionIdIsValid(blocker));
+	Rewrite(call, &lowest, 0, StoredSetTakeMark);
 }
 
 /* ----------------------------------------------------------------
@@ -431,11 +358,10 @@ StoredSetCompact(StoredSetCall *call)
 		StoredSetLock(&call->table, from);
 		do
 		{
-			call->table.versions.at_entry = false;	/* search again */
-			ForgetPicture(call, NULL, 0);
+			StoredSetBeginPicture(call, NULL, 0);
 			(void) StoredSetReadRange(call, &range, NULL, 0, from);
 			StoredSetPlanRange(call, &range, HasExpired(call, &range) ? 0 : 1);
-		} while (!HasOnePicture(call, &range));
+		} while (!StoredSetHasOnePicture(call, &range));
 		if (range.items != NULL)
 		{
 			nmoved += range.nmoved;
@@ -444,8 +370,6 @@ StoredSetCompact(StoredSetCall *call)
 		StoredSetUnlock(&call->table, from);
 		is_last = range.pack.start == 0;
 		from = range.pack.start - 1;
-		call->open = NULL;
-		call->maxopen = 0;
 		MemoryContextReset(scratch);
 	}
 	MemoryContextSwitchTo(oldcontext);

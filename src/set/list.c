@@ -65,32 +65,11 @@ StoredSetParamsFunction(void)
 	return result;
 }
 
-/* The table of a default, or InvalidOid. */
-static Oid
-TableOfDefault(Relation defaults, Oid oid)
-{
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Oid			relid = InvalidOid;
-
-	ScanKeyInit(&key, Anum_pg_attrdef_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(oid));
-	scan = systable_beginscan(defaults, AttrDefaultOidIndexId, true, NULL, 1,
-							  &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		relid = ((Form_pg_attrdef) GETSTRUCT(tuple))->adrelid;
-	systable_endscan(scan);
-	return relid;
-}
-
 /* The tables with a default that calls this function. */
 static List *
 FindTables(Oid function)
 {
 	Relation	depend = table_open(DependRelationId, AccessShareLock);
-	Relation	defaults = table_open(AttrDefaultRelationId, AccessShareLock);
 	ScanKeyData keys[2];
 	SysScanDesc scan;
 	HeapTuple	tuple;
@@ -106,13 +85,12 @@ FindTables(Oid function)
 	{
 		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
 		Oid			relid = form->classid == AttrDefaultRelationId ?
-		TableOfDefault(defaults, form->objid) : InvalidOid;
+		GetAttrDefaultColumnAddress(form->objid).objectId : InvalidOid;
 
 		if (OidIsValid(relid))
 			tables = lappend_oid(tables, relid);
 	}
 	systable_endscan(scan);
-	table_close(defaults, AccessShareLock);
 	table_close(depend, AccessShareLock);
 	list_sort(tables, list_oid_cmp);
 	list_deduplicate_oid(tables);

@@ -42,8 +42,7 @@
 #define STORED_SET_PACK_HEADER	12
 #define STORED_SET_PACK_MARK	0x80
 
-/* Hashes of a list, and ages: in slices, counted back from that of the list */
-#define STORED_SET_MAX_PACKED	PG_UINT16_MAX
+/* Ages: in slices, counted back from that of the list */
 #define STORED_SET_AGE_BITS		6
 #define STORED_SET_MAX_AGE		((1 << STORED_SET_AGE_BITS) - 1)
 

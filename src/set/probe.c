@@ -60,7 +60,6 @@ typedef struct CachedStripe
 {
 	CachedRange **ranges;
 	int			nranges;
-	int			maxranges;
 } CachedStripe;
 
 /* What was read of a set, with the live slices by one time */
@@ -311,13 +310,8 @@ EnterRange(CachedStripe *stripe, StoredSetTest *test, uint64 hash)
 	int			i;
 
 	ReadRange(test, range, hash);
-	if (stripe->nranges == stripe->maxranges)
-	{
-		stripe->maxranges = Max(4, 2 * stripe->maxranges);
-		stripe->ranges = stripe->ranges == NULL ?
-			palloc(stripe->maxranges * sizeof(CachedRange *)) :
-			repalloc(stripe->ranges, stripe->maxranges * sizeof(CachedRange *));
-	}
+	stripe->ranges = StoredSetMakePlace(stripe->ranges, stripe->nranges,
+										sizeof(CachedRange *));
 	i = CountUpTo(stripe, range->start);
 	memmove(stripe->ranges + i + 1, stripe->ranges + i,
 			(stripe->nranges - i) * sizeof(CachedRange *));
@@ -343,11 +337,9 @@ GetRange(StoredSetTest *test, uint64 hash)
 
 	if (range != NULL && hash <= range->top)
 		return range;
-	if (range == NULL || hash > range->last)
-		range = NULL;
 	n = (int) test->cache->nemptied;
 	PrepareToRead(test);
-	if (n != (int) test->cache->nemptied)
+	if (n != (int) test->cache->nemptied || (range != NULL && hash > range->last))
 		range = NULL;
 	stripe = &test->cached->stripes[number];
 	oldcontext = MemoryContextSwitchTo(test->cache->context);

@@ -77,13 +77,8 @@ NoteOpen(StoredSetCall *call, TransactionId xid)
 		if (TransactionIdEquals(call->open[i], xid))
 			return;
 	}
-	if (call->nopen == call->maxopen)
-	{
-		call->maxopen = Max(8, 2 * call->maxopen);
-		call->open = call->open == NULL ?
-			palloc(call->maxopen * sizeof(TransactionId)) :
-			repalloc(call->open, call->maxopen * sizeof(TransactionId));
-	}
+	call->open = StoredSetMakePlace(call->open, call->nopen,
+									sizeof(TransactionId));
 	call->open[call->nopen++] = xid;
 }
 
@@ -101,26 +96,33 @@ CountEnded(void)
 
 /*
  * StoredSetBeginPicture
- *		Forget which transactions were seen open.
+ *		Begin to look for keys in a stripe, which is locked.  What was read before
+ *		does not count.
  */
 void
-StoredSetBeginPicture(StoredSetCall *call)
+StoredSetBeginPicture(StoredSetCall *call, StoredSetKey *keys, uint64 nkeys)
 {
+	call->table.versions.at_entry = false;	/* search again */
 	call->nopen = 0;
 	call->nended = CountEnded();
+	call->has_gap = false;
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		keys[i].pending = InvalidTransactionId;
+		keys[i].is_held = false;
+	}
 }
 
 /*
- * StoredSetPictureHolds
- *		Is every transaction still open that was seen so, in what was read since
- *		the picture was begun?
+ * Is every transaction still open that was seen so, in what was read since the
+ * picture was begun?
  *
  * If one has ended, a part of its writes may have been read as they were before,
  * and another as they are after it: then a key that it has moved can be in
  * neither.
  */
-bool
-StoredSetPictureHolds(StoredSetCall *call)
+static bool
+AllAreOpen(const StoredSetCall *call)
 {
 	if (call->nopen == 0 || CountEnded() == call->nended)
 		return true;
@@ -133,6 +135,24 @@ StoredSetPictureHolds(StoredSetCall *call)
 		if (!TransactionIdIsInProgress(call->open[i]))
 			return false;
 	}
+	return true;
+}
+
+/*
+ * StoredSetHasOnePicture
+ *		Has what was read since the picture was begun been there at one moment?
+ *		Then a hash beyond its range's end shows that a row is missing.
+ */
+bool
+StoredSetHasOnePicture(const StoredSetCall *call, const StoredSetRange *range)
+{
+	BLOOM_PAUSE("set-read");
+	CHECK_FOR_INTERRUPTS();
+	if (!AllAreOpen(call))
+		return false;
+	if (call->has_gap)
+		StoredSetInvalidRow(&call->table, range->pack.start, 0,
+							"There is no range above it.");
 	return true;
 }
 
@@ -230,13 +250,8 @@ AddPoint(StoredSetRange *range, uint64 start)
 {
 	if (range->npoints > 0 && range->points[range->npoints - 1] == start)
 		return;
-	if (range->npoints == range->maxpoints)
-	{
-		range->maxpoints = Max(4, 2 * range->maxpoints);
-		range->points = range->points == NULL ?
-			palloc(range->maxpoints * sizeof(uint64)) :
-			repalloc(range->points, range->maxpoints * sizeof(uint64));
-	}
+	range->points = StoredSetMakePlace(range->points, range->npoints,
+									   sizeof(uint64));
 	range->points[range->npoints++] = start;
 }
 
@@ -244,13 +259,8 @@ AddPoint(StoredSetRange *range, uint64 start)
 static StoredSetVersion *
 AddLane(StoredSetRange *range, const StoredSetVersion *lane)
 {
-	if (range->nlanes == range->maxlanes)
-	{
-		range->maxlanes = Max(4, 2 * range->maxlanes);
-		range->lanes = range->lanes == NULL ?
-			palloc(range->maxlanes * sizeof(StoredSetVersion)) :
-			repalloc(range->lanes, range->maxlanes * sizeof(StoredSetVersion));
-	}
+	range->lanes = StoredSetMakePlace(range->lanes, range->nlanes,
+									  sizeof(StoredSetVersion));
 	range->lanes[range->nlanes] = *lane;
 	return &range->lanes[range->nlanes++];
 }
@@ -562,353 +572,6 @@ FindSpace(const StoredSetRange *range, uint64 hash, int64 slice, int n)
 	return best;
 }
 
-/* ----------------------------------------------------------------
- *							MERGING
- * ----------------------------------------------------------------
- */
-
-static uint64
-CountToBeWritten(const StoredSetCall *call, const StoredSetRange *range)
-{
-	uint64		n = 0;
-
-	for (uint64 i = 0; i < range->nkeys; i++)
-		n += StoredSetIsUndecided(call, &range->keys[i]);
-	return n;
-}
-
-static int
-CompareItems(const void *a, const void *b)
-{
-	const StoredSetItem *left = a;
-	const StoredSetItem *right = b;
-
-	return left->hash < right->hash ? -1 : left->hash > right->hash;
-}
-
-/* The committed hashes of the lanes that are free, in order. */
-static StoredSetItem *
-CollectCommitted(const StoredSetRange *range)
-{
-	StoredSetItem *items = palloc((range->nmergeable + 1) * sizeof(StoredSetItem));
-	int			n = 0;
-
-	for (int i = 0; i < range->nlanes; i++)
-	{
-		const StoredSetRow *row = &range->lanes[i].row;
-
-		for (int j = 0; StoredSetIsFree(&range->lanes[i]) && j < row->ncommitted; j++)
-			items[n++] = (StoredSetItem)
-		{
-			row->hashes[j], row->slice
-		};
-	}
-	Assert(n == range->nmergeable);
-	qsort(items, n, sizeof(StoredSetItem), CompareItems);
-	return items;
-}
-
-/*
- * Append an item to a list, unless it can be forgotten.  Of two of which the same is
- * kept, the list has the younger.
- */
-static void
-AppendItem(const StoredSetCall *call, StoredSetRange *range,
-		   const StoredSetItem *item)
-{
-	const StoredSetPacking *packing = &call->table.set.packing;
-	StoredSetItem *last = &range->items[range->nitems - 1];
-
-	if (item->slice < call->droppable)
-		return;
-	if (range->nitems > 0 && StoredSetKept(packing, last->hash) ==
-		StoredSetKept(packing, item->hash))
-		last->slice = Max(last->slice, item->slice);
-	else
-		range->items[range->nitems++] = *item;
-}
-
-/* Make the new list of a range: the old one with the committed keys of lanes. */
-static void
-MakeItems(StoredSetCall *call, StoredSetRange *range)
-{
-	StoredSetItem *added = CollectCommitted(range);
-	int			nold = range->pack.nhashes;
-	StoredSetItem *old = palloc((nold + 1) * sizeof(StoredSetItem));
-	int			j = 0;
-
-	if (nold > 0 && !StoredSetUnpack(&range->pack, old))
-		StoredSetInvalidRow(&call->table, range->pack.start, 0,
-							"Its list is not what its head says.");
-	range->items = palloc((nold + range->nmergeable + 1) * sizeof(StoredSetItem));
-	for (int i = 0; i < nold || j < range->nmergeable;)
-	{
-		bool		is_old = j == range->nmergeable ||
-		(i < nold && old[i].hash <= added[j].hash);
-
-		range->nmoved += !is_old && added[j].slice >= call->droppable;
-		AppendItem(call, range, is_old ? &old[i++] : &added[j++]);
-	}
-	if (range->nitems > 0 &&
-		range->items[range->nitems - 1].hash > range->pack.last)
-		StoredSetInvalidRow(&call->table, range->pack.start, 0,
-							"Its lanes have hashes of another range.");
-	pfree(added);
-	pfree(old);
-}
-
-/* Can the list tell all ages? */
-static bool
-AgesFit(const StoredSetRange *range)
-{
-	int64		youngest = PG_INT64_MIN;
-	int64		oldest = PG_INT64_MAX;
-
-	for (int i = 0; i < range->nitems; i++)
-	{
-		youngest = Max(youngest, range->items[i].slice);
-		oldest = Min(oldest, range->items[i].slice);
-	}
-	return range->nitems == 0 || youngest - oldest <= STORED_SET_MAX_AGE;
-}
-
-/*
- * The hashes of the range that are known, in order: of its new list, of free lanes,
- * and of the keys that will be written.
- */
-static uint64 *
-CollectFree(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
-{
-	uint64		most = range->nitems + range->nhashes + range->nkeys;
-	uint64	   *hashes = palloc_extended((2 * most + 1) * sizeof(uint64),
-										 MCXT_ALLOC_HUGE);
-
-	*n = 0;
-	for (int i = 0; i < range->nitems; i++)
-		hashes[(*n)++] = range->items[i].hash;
-	for (int i = 0; i < range->nlanes; i++)
-	{
-		const StoredSetVersion *lane = &range->lanes[i];
-
-		for (int j = lane->row.ncommitted;
-			 StoredSetIsFree(lane) && j < lane->row.nhashes; j++)
-			hashes[(*n)++] = lane->row.hashes[j];
-	}
-	for (uint64 i = 0; i < range->nkeys; i++)
-	{
-		if (StoredSetIsUndecided(call, &range->keys[i]))
-			hashes[(*n)++] = range->keys[i].hash;
-	}
-	*n = BloomSortDistinct(hashes, hashes + most, *n, false);
-	return hashes;
-}
-
-/*
- * The lowest start at or above this one at which a range can be split, or 0.  It
- * cannot be where a lane below has a hash above, and is not ours to change.
- */
-static uint64
-PlaceAbove(const StoredSetCall *call, const StoredSetRange *range, uint64 start)
-{
-	int			dropped = call->table.set.packing.dropped;
-
-	for (;;)
-	{
-		uint64		highest = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < range->nlanes; i++)
-		{
-			const StoredSetVersion *lane = &range->lanes[i];
-
-			if (!StoredSetIsFree(lane) && lane->row.start < start &&
-				lane->highest >= start)
-				highest = Max(highest, lane->highest);
-		}
-		if (highest == 0)
-			return start;
-		/* a list can begin where no kept bit is lost */
-		start = ((highest >> dropped) + 1) << dropped;
-		if (start == 0)
-			return 0;
-	}
-}
-
-/* The highest such start at or below this one, or 0. */
-static uint64
-PlaceBelow(const StoredSetRange *range, uint64 start)
-{
-	for (;;)
-	{
-		uint64		lowest = start;
-
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < range->nlanes; i++)
-		{
-			const StoredSetVersion *lane = &range->lanes[i];
-
-			if (!StoredSetIsFree(lane) && lane->row.start < start &&
-				lane->highest >= start)
-				lowest = Min(lowest, lane->row.start);
-		}
-		if (lowest == start)
-			return start > range->pack.start ? start : 0;
-		start = lowest;
-	}
-}
-
-/*
- * Split a range at a hash, without the bits that are dropped, or near it, where it
- * can be, and where it has hashes on both sides.
- */
-static void
-TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash,
-		   const uint64 *hashes, uint64 nhashes)
-{
-	int			dropped = call->table.set.packing.dropped;
-	uint64		wanted = hash >> dropped << dropped;
-	uint64		above = range->npoints == 0 ? hashes[nhashes - 1 - nhashes / 16] :
-	range->points[range->npoints - 1] - 1;
-	uint64		start = PlaceBelow(range, wanted);
-
-	if (start <= hashes[nhashes / 16])
-		start = PlaceAbove(call, range, wanted);
-	if (start > hashes[nhashes / 16] && start > range->pack.start && start <= above)
-		AddPoint(range, start);
-}
-
-/* The size of the part of a range that begins at a point. */
-static Size
-PartSize(const StoredSetCall *call, const StoredSetRange *range, int point,
-		 int *first, int end)
-{
-	uint64		start = range->points[point];
-
-	*first = end;
-	while (*first > 0 && range->items[*first - 1].hash >= start)
-		(*first)--;
-	return end - *first > STORED_SET_MAX_PACKED ? PG_UINT32_MAX :
-		StoredSetPackSize(&call->table.set.packing, end - *first, start,
-						  *first == end ? start : range->items[end - 1].hash);
-}
-
-/*
- * Set the starts of the parts of a range, so that each has about as many keys.
- * False: there would be one whose list is too long.
- */
-static bool
-FindParts(StoredSetCall *call, StoredSetRange *range, Size size)
-{
-	uint64		nparts = size <= STORED_SET_LIST_BYTES ? 1 : size / PART_BYTES + 1;
-	uint64		nhashes;
-	uint64	   *hashes = CollectFree(call, range, &nhashes);
-
-	range->npoints = 0;
-	for (uint64 i = nparts - 1; i > 0 && nhashes > 0; i--)
-		TrySplitAt(call, range, hashes[nhashes * i / nparts], hashes, nhashes);
-	AddPoint(range, range->pack.start);
-	pfree(hashes);
-	for (int i = 0, end = range->nitems; i < range->npoints; i++)
-	{
-		if (PartSize(call, range, i, &end, end) > STORED_SET_HARD_BYTES)
-			return false;
-	}
-	return true;
-}
-
-/* The highest hash that is known of a range, or will be written. */
-static uint64
-HighestOf(const StoredSetRange *range)
-{
-	uint64		highest = Max(range->pack.start, StoredSetHighestPacked(&range->pack));
-
-	for (int i = 0; i < range->nlanes; i++)
-		highest = Max(highest, range->lanes[i].highest);
-	return range->nkeys == 0 ? highest :
-		Max(highest, range->keys[range->nkeys - 1].hash);
-}
-
-/*
- * Is it worth a try to split a range?  Not while there are few keys that cannot be
- * merged; nor if lanes that others hold leave no place; nor for keys that find
- * place in lanes of this transaction.
- */
-static bool
-CanBeSplit(const StoredSetCall *call, const StoredSetRange *range, uint64 nnew,
-		   uint64 highest)
-{
-	uint64		place;
-
-	if (range->nhashes + nnew - range->pack.nhashes - range->nmergeable <=
-		STORED_SET_LANE_KEYS ||
-		(nnew > 0 && FindSpace(range, range->keys[0].hash, call->current,
-							   (int) Min(nnew, STORED_SET_LANE_KEYS)) != NULL))
-		return false;
-	place = PlaceAbove(call, range, range->pack.start + 1);
-	return place != 0 && place <= highest;
-}
-
-/*
- * StoredSetPlanRange
- *		If there are at least this many committed keys in lanes, make a new list
- *		of the range, and split it if it is too long.  It is also split if it has
- *		many keys in lanes that cannot be merged yet.
- *
- * A call that adds does so with fewer, if its keys would not find space beside them in
- * a lane.
- *
- * Nothing is written here; nor will it be, if nothing would change but a few keys
- * that are moved.
- */
-void
-StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
-{
-	const StoredSetPacking *packing = &call->table.set.packing;
-	uint64		nnew = CountToBeWritten(call, range);
-	uint64		highest = HighestOf(range);
-	Size		size = StoredSetPackSize(packing, range->nhashes + nnew,
-										 range->pack.start, highest);
-
-	SetCells(call, range, size);
-	if (!call->rewrites)
-		least = Max(least / 2, least + 1 - (int) Min(nnew, (uint64) least));
-	if (!IsFree(range) || (nnew == 0 && !call->rewrites) ||
-		(range->nmergeable < least &&
-		 (size <= STORED_SET_LIST_BYTES ||
-		  !CanBeSplit(call, range, nnew, highest))))
-		return;
-	if (size > STORED_SET_LIST_BYTES)
-	{
-		/* its upper part can have lanes that are not known yet */
-		ReadRest(call, range);
-		if (!IsFree(range))
-			return;
-		if (IsolationUsesXactSnapshot())
-			KeepRemoved(call, range);
-		size = StoredSetPackSize(packing, range->nhashes + nnew, range->pack.start,
-								 HighestOf(range));
-	}
-	MakeItems(call, range);
-	if (AgesFit(range) && FindParts(call, range, size) &&
-		(range->npoints > 1 || range->nmergeable >= least))
-	{
-		range->is_merged = true;
-		if (range->npoints > 1)
-			range->cell_bits = 0;
-		return;
-	}
-	/* leave it as it is */
-	range->items = NULL;
-	range->nitems = 0;
-	range->npoints = 0;
-	AddPoint(range, range->pack.start);
-}
-
-/* ----------------------------------------------------------------
- *							WRITING
- * ----------------------------------------------------------------
- */
-
 /* The room of a lane with this many hashes, if there will be more: 19, 39, 79 */
 static int
 RoomToGrow(int nhashes)
@@ -1002,6 +665,287 @@ PutItems(const StoredSetCall *call, StoredSetRange *range,
 	pfree(hashes);
 }
 
+/* ----------------------------------------------------------------
+ *							MERGING
+ * ----------------------------------------------------------------
+ */
+
+static uint64
+CountToBeWritten(const StoredSetCall *call, const StoredSetRange *range)
+{
+	uint64		n = 0;
+
+	for (uint64 i = 0; i < range->nkeys; i++)
+		n += StoredSetIsUndecided(call, &range->keys[i]);
+	return n;
+}
+
+static int
+CompareItems(const void *a, const void *b)
+{
+	const StoredSetItem *left = a;
+	const StoredSetItem *right = b;
+
+	return left->hash < right->hash ? -1 : left->hash > right->hash;
+}
+
+/* The committed hashes of the lanes that are free, in order. */
+static StoredSetItem *
+CollectCommitted(const StoredSetRange *range)
+{
+	StoredSetItem *items = palloc((range->nmergeable + 1) * sizeof(StoredSetItem));
+	int			n = 0;
+
+	for (int i = 0; i < range->nlanes; i++)
+	{
+		const StoredSetRow *row = &range->lanes[i].row;
+
+		for (int j = 0; StoredSetIsFree(&range->lanes[i]) && j < row->ncommitted; j++)
+			items[n++] = (StoredSetItem)
+		{
+			row->hashes[j], row->slice
+		};
+	}
+	Assert(n == range->nmergeable);
+	qsort(items, n, sizeof(StoredSetItem), CompareItems);
+	return items;
+}
+
+/*
+ * Append an item to a list, unless it can be forgotten.  Of two of which the same is
+ * kept, the list has the younger.
+ */
+static void
+AppendItem(const StoredSetCall *call, StoredSetRange *range,
+		   const StoredSetItem *item)
+{
+	const StoredSetPacking *packing = &call->table.set.packing;
+	StoredSetItem *last = &range->items[range->nitems - 1];
+
+	if (item->slice < call->droppable)
+		return;
+	if (range->nitems > 0 && StoredSetKept(packing, last->hash) ==
+		StoredSetKept(packing, item->hash))
+		last->slice = Max(last->slice, item->slice);
+	else
+		range->items[range->nitems++] = *item;
+}
+
+/* Make the new list of a range: the old one with the committed keys of lanes. */
+static void
+MakeItems(StoredSetCall *call, StoredSetRange *range)
+{
+	StoredSetItem *added = CollectCommitted(range);
+	int			nold = range->pack.nhashes;
+	StoredSetItem *old = StoredSetItemsOf(&call->table, &range->pack);
+	int			j = 0;
+
+	range->items = palloc((nold + range->nmergeable + 1) * sizeof(StoredSetItem));
+	for (int i = 0; i < nold || j < range->nmergeable;)
+	{
+		bool		is_old = j == range->nmergeable ||
+		(i < nold && old[i].hash <= added[j].hash);
+
+		range->nmoved += !is_old && added[j].slice >= call->droppable;
+		AppendItem(call, range, is_old ? &old[i++] : &added[j++]);
+	}
+	if (range->nitems > 0 &&
+		range->items[range->nitems - 1].hash > range->pack.last)
+		StoredSetInvalidRow(&call->table, range->pack.start, 0,
+							"Its lanes have hashes of another range.");
+	pfree(added);
+	pfree(old);
+}
+
+/* Can the list tell all ages? */
+static bool
+AgesFit(const StoredSetRange *range)
+{
+	int64		youngest = PG_INT64_MIN;
+	int64		oldest = PG_INT64_MAX;
+
+	for (int i = 0; i < range->nitems; i++)
+	{
+		youngest = Max(youngest, range->items[i].slice);
+		oldest = Min(oldest, range->items[i].slice);
+	}
+	return range->nitems == 0 || youngest - oldest <= STORED_SET_MAX_AGE;
+}
+
+/*
+ * The hashes of the range that are known, in order: of its new list, of free lanes,
+ * and of the keys that will be written.
+ */
+static uint64 *
+CollectFree(const StoredSetCall *call, const StoredSetRange *range, uint64 *n)
+{
+	uint64		most = range->nitems + range->nhashes + range->nkeys;
+	uint64	   *hashes = palloc_extended((2 * most + 1) * sizeof(uint64),
+										 MCXT_ALLOC_HUGE);
+
+	*n = 0;
+	for (int i = 0; i < range->nitems; i++)
+		hashes[(*n)++] = range->items[i].hash;
+	for (int i = 0; i < range->nlanes; i++)
+	{
+		const StoredSetVersion *lane = &range->lanes[i];
+
+		for (int j = lane->row.ncommitted;
+			 StoredSetIsFree(lane) && j < lane->row.nhashes; j++)
+			hashes[(*n)++] = lane->row.hashes[j];
+	}
+	for (uint64 i = 0; i < range->nkeys; i++)
+	{
+		if (StoredSetIsUndecided(call, &range->keys[i]))
+			hashes[(*n)++] = range->keys[i].hash;
+	}
+	*n = BloomSortDistinct(hashes, hashes + most, *n, false);
+	return hashes;
+}
+
+/*
+ * May a range not be split here?  That is so if a lane below has a hash above, and is
+ * not ours to change: from the lowest of these lanes to their highest hash.
+ */
+static bool
+IsBarred(const StoredSetRange *range, uint64 start, uint64 *lowest,
+		 uint64 *highest)
+{
+	CHECK_FOR_INTERRUPTS();
+	*lowest = start;
+	*highest = 0;
+	for (int i = 0; i < range->nlanes; i++)
+	{
+		const StoredSetVersion *lane = &range->lanes[i];
+
+		if (!StoredSetIsFree(lane) && lane->row.start < start &&
+			lane->highest >= start)
+		{
+			*lowest = Min(*lowest, lane->row.start);
+			*highest = Max(*highest, lane->highest);
+		}
+	}
+	return *lowest < start;
+}
+
+/* The lowest start at or above this one at which a range can be split, or 0. */
+static uint64
+PlaceAbove(const StoredSetCall *call, const StoredSetRange *range, uint64 start)
+{
+	int			dropped = call->table.set.packing.dropped;
+	uint64		lowest;
+	uint64		highest;
+
+	/* a list can begin where no kept bit is lost */
+	while (IsBarred(range, start, &lowest, &highest))
+		start = ((highest >> dropped) + 1) << dropped;
+	return start;
+}
+
+/* The highest such start at or below this one, or that of the range. */
+static uint64
+PlaceBelow(const StoredSetRange *range, uint64 start)
+{
+	uint64		lowest;
+	uint64		highest;
+
+	while (IsBarred(range, start, &lowest, &highest))
+		start = lowest;
+	return start;
+}
+
+/*
+ * Split a range at a hash, without the bits that are dropped, or near it, where it
+ * can be, and where it has hashes on both sides.
+ */
+static void
+TrySplitAt(const StoredSetCall *call, StoredSetRange *range, uint64 hash,
+		   const uint64 *hashes, uint64 nhashes)
+{
+	int			dropped = call->table.set.packing.dropped;
+	uint64		wanted = hash >> dropped << dropped;
+	uint64		above = range->npoints == 0 ? hashes[nhashes - 1 - nhashes / 16] :
+	range->points[range->npoints - 1] - 1;
+	uint64		start = PlaceBelow(range, wanted);
+
+	if (start <= hashes[nhashes / 16])
+		start = PlaceAbove(call, range, wanted);
+	if (start > hashes[nhashes / 16] && start > range->pack.start && start <= above)
+		AddPoint(range, start);
+}
+
+/* The size of the part of a range that begins at a point. */
+static Size
+PartSize(const StoredSetCall *call, const StoredSetRange *range, int point,
+		 int *first, int end)
+{
+	uint64		start = range->points[point];
+
+	*first = end;
+	while (*first > 0 && range->items[*first - 1].hash >= start)
+		(*first)--;
+	return StoredSetPackSize(&call->table.set.packing, end - *first, start,
+							 *first == end ? start : range->items[end - 1].hash);
+}
+
+/*
+ * Set the starts of the parts of a range, so that each has about as many keys.
+ * False: there would be one whose list is too long.
+ */
+static bool
+FindParts(StoredSetCall *call, StoredSetRange *range, Size size)
+{
+	uint64		nparts = size <= STORED_SET_LIST_BYTES ? 1 : size / PART_BYTES + 1;
+	uint64		nhashes;
+	uint64	   *hashes = CollectFree(call, range, &nhashes);
+
+	/* a hash takes a bit or more, and its number in a list two bytes */
+	StaticAssertStmt(STORED_SET_HARD_BYTES < PG_UINT16_MAX / 8, "a list can have too many hashes");
+	range->npoints = 0;
+	for (uint64 i = nparts - 1; i > 0 && nhashes > 0; i--)
+		TrySplitAt(call, range, hashes[nhashes * i / nparts], hashes, nhashes);
+	AddPoint(range, range->pack.start);
+	pfree(hashes);
+	for (int i = 0, end = range->nitems; i < range->npoints; i++)
+	{
+		if (PartSize(call, range, i, &end, end) > STORED_SET_HARD_BYTES)
+			return false;
+	}
+	return true;
+}
+
+/* The highest hash that is known of a range, or will be written. */
+static uint64
+HighestOf(const StoredSetRange *range)
+{
+	uint64		highest = Max(range->pack.start, StoredSetHighestPacked(&range->pack));
+
+	for (int i = 0; i < range->nlanes; i++)
+		highest = Max(highest, range->lanes[i].highest);
+	return range->nkeys == 0 ? highest :
+		Max(highest, range->keys[range->nkeys - 1].hash);
+}
+
+/*
+ * Is it worth a try to split a range?  Not while there are few keys that cannot be
+ * merged; nor if lanes that others hold leave no place; nor for keys that find
+ * place in lanes of this transaction.
+ */
+static bool
+CanBeSplit(const StoredSetCall *call, const StoredSetRange *range, uint64 nnew,
+		   uint64 highest)
+{
+	uint64		place;
+
+	if (range->nhashes + nnew - range->pack.nhashes - range->nmergeable <=
+		STORED_SET_LANE_KEYS ||
+		(nnew > 0 && FindSpace(range, range->keys[0].hash, call->current,
+							   (int) Min(nnew, STORED_SET_LANE_KEYS)) != NULL))
+		return false;
+	place = PlaceAbove(call, range, range->pack.start + 1);
+	return place != 0 && place <= highest;
+}
+
 /*
  * Take out of the lanes the hashes that were merged, and those of this
  * transaction that are in a part of the range which now begins above their lane.
@@ -1042,6 +986,67 @@ MoveFromLanes(const StoredSetCall *call, StoredSetRange *range)
 	PutItems(call, range, moved, nmoved);
 	pfree(moved);
 }
+
+/*
+ * StoredSetPlanRange
+ *		If there are at least this many committed keys in lanes, make a new list
+ *		of the range, and split it if it is too long.  It is also split if it has
+ *		many keys in lanes that cannot be merged yet.
+ *
+ * A call that adds does so with fewer, if its keys would not find space beside them in
+ * a lane.
+ *
+ * Nothing is written here; nor will it be, if nothing would change but a few keys
+ * that are moved.
+ */
+void
+StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
+{
+	const StoredSetPacking *packing = &call->table.set.packing;
+	uint64		nnew = CountToBeWritten(call, range);
+	uint64		highest = HighestOf(range);
+	Size		size = StoredSetPackSize(packing, range->nhashes + nnew,
+										 range->pack.start, highest);
+
+	SetCells(call, range, size);
+	if (!call->rewrites)
+		least = Max(least / 2, least + 1 - (int) Min(nnew, (uint64) least));
+	if (!IsFree(range) || (nnew == 0 && !call->rewrites) ||
+		(range->nmergeable < least &&
+		 (size <= STORED_SET_LIST_BYTES ||
+		  !CanBeSplit(call, range, nnew, highest))))
+		return;
+	if (size > STORED_SET_LIST_BYTES)
+	{
+		/* its upper part can have lanes that are not known yet */
+		ReadRest(call, range);
+		if (!IsFree(range))
+			return;
+		if (IsolationUsesXactSnapshot())
+			KeepRemoved(call, range);
+		size = StoredSetPackSize(packing, range->nhashes + nnew, range->pack.start,
+								 HighestOf(range));
+	}
+	MakeItems(call, range);
+	if (AgesFit(range) && FindParts(call, range, size) &&
+		(range->npoints > 1 || range->nmergeable >= least))
+	{
+		if (range->npoints > 1)
+			range->cell_bits = 0;
+		MoveFromLanes(call, range);
+		return;
+	}
+	/* leave it as it is */
+	range->items = NULL;
+	range->nitems = 0;
+	range->npoints = 0;
+	AddPoint(range, range->pack.start);
+}
+
+/* ----------------------------------------------------------------
+ *							WRITING
+ * ----------------------------------------------------------------
+ */
 
 /* Write the rows of the parts of a range. */
 static void
@@ -1114,8 +1119,6 @@ StoredSetWriteRange(StoredSetCall *call, StoredSetRange *range)
 	}
 	if (range->items != NULL)
 		WriteParts(call, range);
-	if (range->is_merged)
-		MoveFromLanes(call, range);
 	PutItems(call, range, added, nadded);
 	WriteLanes(call, range);
 	pfree(added);
@@ -1197,10 +1200,7 @@ StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 	if (TransactionIdIsValid(blocker))
 		return blocker;
 	Assert(IsFree(range));
-	range->items = palloc(range->pack.nhashes * sizeof(StoredSetItem));
-	if (!StoredSetUnpack(&range->pack, range->items))
-		StoredSetInvalidRow(&call->table, range->pack.start, 0,
-							"Its list is not what its head says.");
+	range->items = StoredSetItemsOf(&call->table, &range->pack);
 	for (int i = 0; i < range->pack.nhashes; i++)
 	{
 		if (range->items[i].hash != hash)
@@ -1216,15 +1216,13 @@ StoredSetTakeHash(StoredSetCall *call, StoredSetRange *range, uint64 hash)
  *		transaction that prevents it.
  */
 TransactionId
-StoredSetTakeMark(StoredSetCall *call, StoredSetRange *range)
+StoredSetTakeMark(StoredSetCall *call, StoredSetRange *range, uint64 hash)
 {
+	(void) hash;
 	if (!IsFree(range))
 		return BlockerOf(InvalidTransactionId, range->holder,
 						 range->is_visible);
-	range->items = palloc((range->pack.nhashes + 1) * sizeof(StoredSetItem));
-	if (range->pack.nhashes > 0 && !StoredSetUnpack(&range->pack, range->items))
-		StoredSetInvalidRow(&call->table, range->pack.start, 0,
-							"Its list is not what its head says.");
+	range->items = StoredSetItemsOf(&call->table, &range->pack);
 	range->nitems = range->pack.nhashes;
 	range->pack.mark = true;
 	return InvalidTransactionId;

@@ -438,6 +438,21 @@ ReadRow(StoredSetTable *table, StoredSetRow *row)
 		ReadList(table, row, VARDATA_ANY(stored), VARSIZE_ANY_EXHDR(stored));
 }
 
+/*
+ * StoredSetItemsOf
+ *		The items of a list: an error, if there are not as many as its head says.
+ */
+StoredSetItem *
+StoredSetItemsOf(const StoredSetTable *table, const StoredSetPack *pack)
+{
+	StoredSetItem *items = palloc(pack->nhashes * sizeof(StoredSetItem));
+
+	if (!StoredSetUnpack(pack, items))
+		StoredSetInvalidRow(table, pack->start, 0,
+							"Its list is not what its head says.");
+	return items;
+}
+
 /* ----------------------------------------------------------------
  *							VERSIONS
  * ----------------------------------------------------------------

@@ -131,7 +131,6 @@ typedef struct StoredSetCall
 	TransactionId *open;		/* other transactions that were seen open */
 	int			nopen;
 	uint64		nended;			/* of the server's, before these were seen */
-	int			maxopen;
 	bool		has_gap;		/* a hash was beyond the end of its range */
 } StoredSetCall;
 
@@ -161,8 +160,6 @@ extern void StoredSetOpenToWrite(StoredSetCall *call, Oid relid, TimestampTz at,
 								 bool check_privileges);
 extern void StoredSetAdd(StoredSetCall *call, const uint64 *hashes,
 						 uint64 nhashes, uint8 *answers);
-extern void StoredSetClaim(StoredSetCall *call, const uint64 *hashes,
-						   uint64 nhashes, uint8 *answers);
 
 extern bool StoredSetIsEmpty(StoredSetTable *table);
 extern void StoredSetMark(StoredSetCall *call);

@@ -339,6 +339,9 @@ Datum
 bloom_set_add(PG_FUNCTION_ARGS)
 {
 	StoredSetCall call;
+	const StoredSet *set = &call.table.set;
+	uint64		hash;
+	uint8		answer;
 
 	StoredSetOpenToWrite(&call, GetSetArg(fcinfo), GetTimeArg(fcinfo, 2), true);
 	if (PG_ARGISNULL(1))
@@ -346,8 +349,12 @@ bloom_set_add(PG_FUNCTION_ARGS)
 		StoredSetClose(&call.table);
 		PG_RETURN_NULL();
 	}
-	PG_RETURN_BOOL(StoredSetAddKey(&call, &GetCallSite(fcinfo, false)->hasher,
-								   PG_GETARG_DATUM(1)));
+	hash = BloomHashKeyAs(&GetCallSite(fcinfo, false)->hasher,
+						  PG_GETARG_DATUM(1), &StoredSetHolder, &set->key_type,
+						  (uint64) set->params.seed, BLOOM_TO_ADD);
+	StoredSetAdd(&call, &hash, 1, &answer);
+	StoredSetClose(&call.table);
+	PG_RETURN_BOOL(answer == STORED_SET_FRESH);
 }
 
 /* Start a test.  NULL: the keys are null; the set was only looked at. */
@@ -438,8 +445,7 @@ AddArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
 							PG_GETARG_ARRAYTYPE_P(1), &StoredSetHolder,
 							&set->key_type, (uint64) set->params.seed,
 							BLOOM_TO_ADD);
-	/* there is none for a repeat, which is not new */
-	answers = palloc0(array->nkeys + 1);
+	answers = palloc(array->nkeys);
 	StoredSetAdd(&call, array->hashes, array->nkeys, answers);
 	StoredSetClose(&call.table);
 	return answers;
@@ -751,7 +757,6 @@ AddSorted(Oid relid, Tuplesortstate *sort, uint64 mask)
 
 		for (n = 0; n < BATCH_HASHES && NextHash(sort, mask, &hashes[n]);)
 			n++;
-		memset(answers, STORED_SET_UNKNOWN, n);
 		StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), true);
 		StoredSetAdd(&call, hashes, n, answers);
 		StoredSetClose(&call.table);
@@ -860,10 +865,7 @@ GatherHashes(StoredSetTable *table, int64 oldest, uint64 enough,
 			GatherHash(gathered, row->hashes[i] >> dropped << dropped);
 		if (row->lane > 0)
 			continue;
-		items = palloc((row->pack.nhashes + 1) * sizeof(StoredSetItem));
-		if (!StoredSetUnpack(&row->pack, items))
-			StoredSetInvalidRow(table, row->start, 0,
-								"Its list is not what its head says.");
+		items = StoredSetItemsOf(table, &row->pack);
 		for (int i = 0; i < row->pack.nhashes; i++)
 		{
 			if (items[i].slice >= oldest)

@@ -49,6 +49,15 @@
 #define STORED_SET_SLICES		62
 #define STORED_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
 
+/* An array with place for one more element, or a first one, which doubles */
+static inline void *
+StoredSetMakePlace(void *array, int n, Size size)
+{
+	if (n == 0)
+		return palloc(4 * size);
+	return n < 4 || (n & (n - 1)) != 0 ? array : repalloc(array, 2 * n * size);
+}
+
 /* The first and the last hash of a stripe */
 static inline uint64
 StoredSetStripeStart(uint64 hash)
@@ -153,6 +162,8 @@ extern void StoredSetFindRange(StoredSetTable *table, StoredSetSearch *search,
 							   uint64 hash, uint64 spacing);
 extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 						  StoredSetVersion *version);
+extern StoredSetItem *StoredSetItemsOf(const StoredSetTable *table,
+									   const StoredSetPack *pack);
 extern void StoredSetInvalidRow(const StoredSetTable *table, uint64 start,
 								int32 lane, const char *wrong);
 
@@ -178,10 +189,8 @@ typedef struct StoredSetRange
 	uint64	   *points;			/* lowest starts for lanes of new keys,
 								 * descending */
 	int			npoints;
-	int			maxpoints;
 	StoredSetVersion *lanes;	/* with hashes of their own */
 	int			nlanes;
-	int			maxlanes;
 	int			nhashes;		/* of its list, and of its lanes in their latest
 								 * versions */
 	int			nmergeable;		/* committed hashes of lanes that are free */
@@ -194,7 +203,6 @@ typedef struct StoredSetRange
 	StoredSetItem *items;
 	int			nitems;
 	int			nmoved;			/* from lanes, and not left out */
-	bool		is_merged;		/* it has the committed keys of the lanes */
 } StoredSetRange;
 
 /* Is there anything to look for, or to write, of a key of a range that was read? */
@@ -205,8 +213,10 @@ StoredSetIsUndecided(const StoredSetCall *call, const StoredSetKey *key)
 }
 
 extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
-extern void StoredSetBeginPicture(StoredSetCall *call);
-extern bool StoredSetPictureHolds(StoredSetCall *call);
+extern void StoredSetBeginPicture(StoredSetCall *call, StoredSetKey *keys,
+								  uint64 nkeys);
+extern bool StoredSetHasOnePicture(const StoredSetCall *call,
+								   const StoredSetRange *range);
 extern uint64 StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 								 StoredSetKey *keys, uint64 nkeys, uint64 from);
 extern void StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range,
@@ -215,14 +225,13 @@ extern void StoredSetWriteRange(StoredSetCall *call, StoredSetRange *range);
 extern TransactionId StoredSetTakeHash(StoredSetCall *call,
 									   StoredSetRange *range, uint64 hash);
 extern TransactionId StoredSetTakeMark(StoredSetCall *call,
-									   StoredSetRange *range);
+									   StoredSetRange *range, uint64 hash);
 
 /* ----------------------------------------------------------------
  *							add.c
  * ----------------------------------------------------------------
  */
 
-extern bool StoredSetAddKey(StoredSetCall *call, BloomHasher *hasher, Datum key);
 extern bool StoredSetRemove(StoredSetCall *call, uint64 hash);
 extern int64 StoredSetCompact(StoredSetCall *call);
 

@@ -169,11 +169,8 @@ WriteHashes(BloomUnique *unique, bool claims, const uint64 *hashes, int nkeys,
 	StoredSetCall call;
 
 	unique = OpenSet(&call, unique);
-	memset(answers, STORED_SET_UNKNOWN, nkeys);
-	if (claims)
-		StoredSetClaim(&call, hashes, nkeys, answers);
-	else
-		StoredSetAdd(&call, hashes, nkeys, answers);
+	call.claims = claims;
+	StoredSetAdd(&call, hashes, nkeys, answers);
 	StoredSetClose(&call.table);
 	return unique;
 }
@@ -189,7 +186,6 @@ BloomUniqueAdd(BloomUnique *unique, const uint64 *hashes, int nkeys,
 	StoredSetCall call;
 
 	(void) OpenSet(&call, unique);
-	memset(answers, STORED_SET_UNKNOWN, nkeys);
 	/* who keeps a snapshot may not add what others have added since that */
 	call.claims = IsolationUsesXactSnapshot();
 	call.never_waits = true;
