@@ -409,37 +409,11 @@ StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 	uint64		stripe = StoredSetStripeStart(from);
 
 	memset(range, 0, sizeof(*range));
-	range->top = from;
 	StoredSetFindRange(&call->table, &call->table.versions, from,
 					   (from - stripe) / Max(nkeys, 1));
 	if (!ReadRows(call, range, keys, nkeys))
 		TakeStripe(call, range, keys, nkeys, stripe);
 	return nkeys - range->nkeys;
-}
-
-/*
- * Read the rest of a range, above the hash from which it was read.  There are
- * no more keys of the call in it.
- */
-static void
-ReadRest(StoredSetCall *call, StoredSetRange *range)
-{
-	StoredSetRange rest;
-
-	if (range->top >= range->pack.last)
-		return;
-	memset(&rest, 0, sizeof(rest));
-	StoredSetFind(&call->table, &call->table.versions, range->pack.last,
-				  range->top + 1);
-	if (ReadRows(call, &rest, NULL, 0))
-		call->has_gap = true;	/* another range within it? */
-	range->top = range->pack.last;
-	if (TransactionIdIsValid(rest.holder))
-		range->holder = rest.holder;
-	range->nhashes += rest.nhashes;
-	range->nmergeable += rest.nmergeable;
-	for (int i = 0; i < rest.nlanes; i++)
-		AddLane(range, &rest.lanes[i]);
 }
 
 /*
@@ -1018,14 +992,20 @@ StoredSetPlanRange(StoredSetCall *call, StoredSetRange *range, int least)
 		return;
 	if (size > STORED_SET_LIST_BYTES)
 	{
+		uint64		start = range->pack.start;
+
 		/* its upper part can have lanes that are not known yet */
-		ReadRest(call, range);
-		if (!IsFree(range))
-			return;
+		(void) StoredSetReadRange(call, range, range->keys, range->nkeys,
+								  range->pack.last);
+		if (range->pack.start != start)
+			call->has_gap = true;	/* another range within it? */
 		if (IsolationUsesXactSnapshot())
 			KeepRemoved(call, range);
-		size = StoredSetPackSize(packing, range->nhashes + nnew, range->pack.start,
-								 HighestOf(range));
+		size = StoredSetPackSize(packing, range->nhashes + nnew,
+								 range->pack.start, HighestOf(range));
+		SetCells(call, range, size);
+		if (!IsFree(range))
+			return;
 	}
 	MakeItems(call, range);
 	if (AgesFit(range) && FindParts(call, range, size) &&

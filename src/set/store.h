@@ -185,7 +185,6 @@ typedef struct StoredSetRange
 	StoredSetPlace place;		/* of its row; nowhere: it has none */
 	TransactionId holder;		/* another that has its row open, or invalid */
 	bool		is_visible;		/* its row */
-	uint64		top;			/* from here down, its rows were read */
 	uint64	   *points;			/* lowest starts for lanes of new keys,
 								 * descending */
 	int			npoints;
