@@ -895,8 +895,8 @@ WriteIndexEntries(StoredSetTable *table, const StoredSetRow *row, bool is_new)
 		Relation	index = index_open(lfirst_oid(cell), RowExclusiveLock);
 
 		/*
-		 * The check protects a new row from what others insert by SQL.  The key
-		 * of an old one is unique, for its last version is still there.
+		 * The check protects a new row from what others insert by SQL.  The
+		 * key of an old one is unique, for its last version is still there.
 		 */
 		if (index->rd_index->indisready)
 			(void) index_insert(index, values, nulls, &table->output->tts_tid,

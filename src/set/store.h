@@ -190,8 +190,8 @@ typedef struct StoredSetRange
 	int			npoints;
 	StoredSetVersion *lanes;	/* with hashes of their own */
 	int			nlanes;
-	int			nhashes;		/* of its list, and of its lanes in their latest
-								 * versions */
+	int			nhashes;		/* of its list, and of its lanes in their
+								 * latest versions */
 	int			nmergeable;		/* committed hashes of lanes that are free */
 	int			cell_bits;		/* lanes of new keys stand at cells of this
 								 * size, or at points */
