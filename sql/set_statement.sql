@@ -199,5 +199,29 @@ SELECT bloom_set_add('other', 'new'::text) AS added, empty_set('other') AS empti
 SELECT keys FROM bloom_set_info('other');
 ROLLBACK;
 
+--
+-- A range of which an earlier call has read the lower part: the rest of it is read to its
+-- end, whatever end the search for the range above has given to the index
+--
+SELECT bloom_set_create('narrow', 'bigint', seed => 1);
+CREATE TEMP TABLE narrow_keys AS
+SELECT row_number() OVER (ORDER BY h) AS n, k, h
+FROM (SELECT i::bigint AS k, bloom_hash(i::bigint, 1) AS h FROM generate_series(1, 20000) AS i) AS hashes
+WHERE h BETWEEN 0 AND (1::bigint << 56) - 1;
+CREATE FUNCTION pg_temp.hash(number int) RETURNS bigint LANGUAGE sql AS 'SELECT h FROM narrow_keys WHERE n = number';
+CREATE FUNCTION pg_temp.key(number int) RETURNS bigint LANGUAGE sql AS 'SELECT k FROM narrow_keys WHERE n = number';
+CREATE FUNCTION pg_temp.bytes(word bigint) RETURNS bytea LANGUAGE sql AS
+	$$ SELECT string_agg(substr(int8send(word), i, 1), '' ORDER BY i DESC) FROM generate_series(1, 8) AS i $$;
+-- three ranges without a list, of which the upper two are narrow, and a lane in the lowest
+INSERT INTO narrow (start, lane, hashes)
+SELECT start # (1::bigint << 63), 0, '\x01000000' || pg_temp.bytes(last)
+FROM (VALUES (0, pg_temp.hash(5) - 2), (pg_temp.hash(5) - 1, pg_temp.hash(5) + 1), (pg_temp.hash(50) - 1, pg_temp.hash(50) + 1)) AS ranges (start, last)
+UNION ALL
+SELECT pg_temp.hash(3) # (1::bigint << 63), 1, pg_temp.bytes(pg_temp.hash(3)) || '\x0100000000000080';
+SELECT pg_temp.hash(50) > 4 * pg_temp.hash(5) AS far_above,
+       bloom_set_contains('narrow', pg_temp.key(1)) AS lowest,
+       bloom_set_missing('narrow', ARRAY[pg_temp.key(50), pg_temp.key(5), pg_temp.key(3)]) = ARRAY[pg_temp.key(50), pg_temp.key(5)] AS all_but_one;
+DROP TABLE narrow, narrow_keys;
+
 DROP TABLE event, many, also, seen, one, long, other, near;
 DROP FUNCTION written, seen_between, add_and_fail, add_inside, add_all_and_fail, empty_set, near, nears;
