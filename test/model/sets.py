@@ -687,7 +687,8 @@ class Driver:
         if self.alone is not None:
             return
         rival = self.rnd.choice([s for s in self.sessions if s is not session])
-        ends = self.rnd.random() < 0.6
+        # a test that fails for SERIALIZABLE gives keys back, of which others are told
+        ends = self.rnd.random() < 0.6 or (session.transaction is not None and session.transaction.isolation == 'SERIALIZABLE')
         call = self.rnd.choice([self.do_add, self.do_singles, self.do_array, self.do_array, self.do_remove, self.do_test_one, self.do_test, self.do_compact])
         name = self.rnd.choice(sorted(self.prepared)) if self.prepared and self.rnd.random() < 0.4 else None
         if ends and name is None and rival.transaction is None:
