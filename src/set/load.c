@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -33,6 +34,9 @@
 /*
  * StoredSetIsEmpty
  *		Has an open set no rows that anybody may come to see?
+ *
+ * Nor one that this transaction still sees by the snapshot which it keeps, though
+ * another has deleted it since: ranges would come between it and its keys.
  */
 bool
 StoredSetIsEmpty(StoredSetTable *table)
@@ -40,7 +44,12 @@ StoredSetIsEmpty(StoredSetTable *table)
 	StoredSetVersion version;
 
 	StoredSetFind(table, &table->versions, PG_UINT64_MAX, 0);
-	return !StoredSetNext(table, &table->versions, &version);
+	if (StoredSetNext(table, &table->versions, &version))
+		return false;
+	if (!IsolationUsesXactSnapshot())
+		return true;
+	StoredSetFind(table, &table->visible, PG_UINT64_MAX, 0);
+	return !StoredSetNext(table, &table->visible, &version);
 }
 
 /*
