@@ -68,7 +68,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
-#include "storage/proc.h"			/* NUM_AUXILIARY_PROCS, on 19 */
+#include "storage/proc.h"		/* NUM_AUXILIARY_PROCS, on 19 */
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
