@@ -58,6 +58,7 @@ SELECT bloom_set_add('ahead', 1) AS new;
 SELECT keys, rows FROM bloom_set_info('ahead');
 -- fail
 SELECT bloom_set_create('none', 'int', capacity => 0);
+SELECT bloom_set_create('none', 'int', capacity => 0.5);
 SELECT bloom_set_create('none', 'int', capacity => 1e10 + 1);
 SELECT bloom_set_create('none', 'int', capacity => 'NaN');
 SELECT 'none'::regclass;

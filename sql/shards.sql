@@ -58,6 +58,7 @@ SELECT bloom_shard(1, -1);
 SELECT bloom_shard(point(1, 1), 3);
 SELECT bloom_shard_capacity(100, 0);
 SELECT bloom_shard_capacity(0, 3);
+SELECT bloom_shard_capacity(0.5, 3);
 SELECT bloom_shard_capacity('NaN', 3);
 SELECT bloom_shard_capacity('Infinity', 3);
 SELECT bloom_shard_capacity(1e19, 3);

@@ -27,10 +27,10 @@
 /*
  * BloomCheckCapacity
  *		A capacity as a whole number.  An error unless it is at least 1, and at
- *		most this.
+ *		most this.  The hint is for callers that take an fp_prob, too.
  */
 uint64
-BloomCheckCapacity(double capacity, double most)
+BloomCheckCapacity(double capacity, double most, bool has_fp_prob)
 {
 	/* not NaN, either */
 	if (!(capacity >= 1 && capacity <= most))
@@ -39,7 +39,7 @@ BloomCheckCapacity(double capacity, double most)
 				 errmsg("capacity %.16g is out of range", capacity),
 				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
 						   most),
-				 capacity > 0 && capacity < 1 ?
+				 has_fp_prob && capacity > 0 && capacity < 1 ?
 				 errhint("If this is fp_prob, name the capacity before it: (capacity, fp_prob).") : 0));
 	return (uint64) ceil(capacity);
 }
@@ -83,7 +83,7 @@ BloomShapeFor(BloomKind kind, double capacity, double fp_prob, int64 seed)
 	BloomParams params = BloomParamsFor(fp_prob, true);
 	BloomShape	shape;
 
-	shape.capacity = BloomCheckCapacity(capacity, BLOOM_MAX_CAPACITY);
+	shape.capacity = BloomCheckCapacity(capacity, BLOOM_MAX_CAPACITY, true);
 	if (shape.capacity > max_bits / params.bits_per_key)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -135,7 +135,8 @@ PG_FUNCTION_INFO_V1(bloom_shard_capacity);
 Datum
 bloom_shard_capacity(PG_FUNCTION_ARGS)
 {
-	double		capacity = (double) BloomCheckCapacity(PG_GETARG_FLOAT8(0), 9e18);
+	double		capacity = (double) BloomCheckCapacity(PG_GETARG_FLOAT8(0), 9e18,
+													   false);
 	int32		shards = PG_GETARG_INT32(1);
 	double		n;
 	double		wanted;

@@ -32,6 +32,7 @@
  */
 #include "postgres.h"
 
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
@@ -425,19 +426,16 @@ static void
 KeepRemoved(StoredSetCall *call, StoredSetRange *range)
 {
 	StoredSetTable *table = &call->table;
-	int			nread = range->nlanes;
 	StoredSetVersion version = {0};
 
 	table->visible.at_entry = false;	/* search again */
 	StoredSetFind(table, &table->visible, range->pack.last, range->pack.start);
 	while (StoredSetNext(table, &table->visible, &version))
 	{
-		int			i = 0;
-
-		while (i < nread && !ItemPointerEquals(&range->lanes[i].place.tid,
-											   &table->slot->tts_tid))
-			i++;
-		if (i == nread && version.row.lane > 0)
+		/* else it was read with the others */
+		if (version.row.lane > 0 &&
+			!table_tuple_satisfies_snapshot(table->rel, table->slot,
+											&table->dirty))
 			KeepLane(call, range, &version);
 	}
 }

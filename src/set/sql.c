@@ -43,7 +43,7 @@
 /* Hashes that are gathered at once, to be added to a set or filter */
 #define BATCH_HASHES	100000
 
-/* Keys for which ranges can be made ahead: 13 GB of them */
+/* Keys for which ranges can be made ahead: 10 GB of them */
 #define MAX_CAPACITY	1e10
 
 /* ----------------------------------------------------------------
@@ -307,7 +307,8 @@ bloom_set_create(PG_FUNCTION_ARGS)
 	set.key_type = GetKeyTypeArg(fcinfo, 1);
 	set.params = GetParams(fcinfo);
 	if (!PG_ARGISNULL(6))
-		capacity = BloomCheckCapacity(PG_GETARG_FLOAT8(6), MAX_CAPACITY);
+		capacity = BloomCheckCapacity(PG_GETARG_FLOAT8(6), MAX_CAPACITY,
+									  false);
 	table = GetNewTable(PG_GETARG_TEXT_PP(0), &schema);
 	relid = get_relname_relid(table->relname, schema);
 	if (!OidIsValid(relid))
