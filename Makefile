@@ -4,6 +4,10 @@
 #	make installcheck			test what is installed, on the server of PGHOST
 #	make dist					an archive of the last commit
 #
+# The products of set/ and scan/ have Makefiles of their own, which do the same for
+# these alone.  This one calls them.  REGRESS, ISOLATION and PROVE_TESTS choose among
+# the tests of all.
+#
 # A build outside of the source tree is make -f /path/to/Makefile, in a folder
 # that is not the source tree.
 
@@ -15,20 +19,29 @@ VPATH = $(here)
 endif
 
 MODULE_big = bloomtype
-# src/scan is a library of its own
-OBJS = bloomtype.o $(patsubst $(here)/%.c,%.o,$(sort \
-	$(filter-out $(here)/src/scan/%,$(wildcard $(here)/src/*/*.c))))
+OBJS = bloomtype.o $(patsubst $(here)/%.c,%.o,$(sort $(wildcard $(here)/src/*/*.c)))
 
-EXTENSION = bloomtype bloomtype_unique
-DATA = bloomtype--1.0.sql bloomtype_unique--1.0.sql
+EXTENSION = bloomtype
+DATA = bloomtype--1.0.sql
 
-REGRESS = $(patsubst $(here)/sql/%.sql,%,$(sort $(wildcard $(here)/sql/*.sql)))
+# the tests below these folders, by their names
+sql_in = $(sort $(notdir $(basename $(wildcard $(addsuffix /sql/*.sql,$(1))))))
+specs_in = $(sort $(notdir $(basename $(wildcard $(addsuffix /isolation/specs/*.spec,$(1))))))
+all_sql := $(call sql_in,$(here) $(here)/set $(here)/scan)
+all_specs := $(call specs_in,$(here)/test $(here)/set $(here)/scan)
+REGRESS = $(all_sql)
+ISOLATION = $(all_specs)
+$(foreach test,$(filter-out $(all_sql),$(REGRESS)),$(error There is no $(test).sql))
+$(foreach test,$(filter-out $(all_specs),$(ISOLATION)),$(error There is no $(test).spec))
+asked_sql := $(REGRESS)
+asked_specs := $(ISOLATION)
+override REGRESS := $(filter $(call sql_in,$(here)),$(asked_sql))
+override ISOLATION := $(filter $(call specs_in,$(here)/test),$(asked_specs))
 # so that each file runs alone; with --use-existing, create the extension first
-REGRESS_OPTS = --load-extension=bloomtype --load-extension=bloomtype_unique
-ISOLATION = $(patsubst $(here)/test/isolation/specs/%.spec,%,$(sort $(wildcard $(here)/test/isolation/specs/*.spec)))
+REGRESS_OPTS = --load-extension=bloomtype
 ISOLATION_OPTS = --inputdir=$(here)/test/isolation
 TAP_TESTS = 1
-PROVE_TESTS = $(sort $(wildcard $(here)/test/tap/*.pl))
+PROVE_TESTS = $(sort $(wildcard $(here)/test/tap/*.pl $(here)/set/tap/*.pl $(here)/scan/tap/*.pl))
 
 # sql/golden.sql reads a file; pg_regress says where itself from PostgreSQL 15 on
 export PG_ABS_SRCDIR = $(abspath $(here))
@@ -46,10 +59,10 @@ PG_CPPFLAGS = \
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# what we call by name is ours, also where another library that the server has
+# what we call or set by name is ours, also where another library that the server has
 # loaded has a function of that name
 ifneq ($(filter linux freebsd netbsd openbsd,$(PORTNAME)),)
-SHLIB_LINK += -Wl,-Bsymbolic-functions
+SHLIB_LINK += -Wl,-Bsymbolic
 endif
 
 # PGXS does not know which files include which
@@ -68,20 +81,34 @@ ready:
 	@mkdir -p $(sort $(dir $(OBJS)))
 .PHONY: ready
 
-# joins that filter: src/scan is built for the servers that it knows, no others
-ifneq ($(filter 15 16 17 18 19,$(MAJORVERSION)),)
-scan = +@mkdir -p src/scan && $(MAKE) -C src/scan -f $(abspath $(here))/src/scan/Makefile \
-	VPATH=$(if $(VPATH),$(abspath $(here))/src/scan)
-else
-scan = @echo 'bloomtype_scan is left out: it knows PostgreSQL 15 to 19 alone' \#
+# the other products: scan is built for the servers that it knows, no others
+others = set $(if $(filter 15 16 17 18 19,$(MAJORVERSION)),scan)
+call_other = +@mkdir -p $(1) && $(MAKE) -C $(1) -f $(abspath $(here))/$(1)/Makefile \
+	VPATH=$(if $(VPATH),$(abspath $(here))/$(1))
+
+all: $(others:%=all-%)
+install: $(others:%=install-%)
+uninstall: $(others:%=uninstall-%)
+clean distclean maintainer-clean: $(others:%=clean-%)
+# one after the other: they use the same databases
+installcheck: $(others:%=installcheck-%)
+
+$(others:%=all-%): all-%: bloomtype$(DLSUFFIX)
+	$(call call_other,$*) all
+$(others:%=install-%): install-%: all-%
+	$(call call_other,$*) install
+$(others:%=uninstall-%): uninstall-%:
+	$(call call_other,$*) uninstall
+$(others:%=clean-%): clean-%:
+	$(call call_other,$*) clean
+$(others:%=installcheck-%): installcheck-%:
+	$(call call_other,$*) installcheck TAP_TESTS= \
+		REGRESS='$(filter $(call sql_in,$(here)/$*),$(asked_sql))' \
+		ISOLATION='$(filter $(call specs_in,$(here)/$*),$(asked_specs))'
+ifeq ($(others),set scan)
+installcheck-scan: | installcheck-set
 endif
-all: all-scan
-install: install-scan
-uninstall: uninstall-scan
-clean distclean maintainer-clean: clean-scan
-all-scan install-scan uninstall-scan clean-scan:
-	$(scan) $(@:-scan=)
-.PHONY: all-scan install-scan uninstall-scan clean-scan
+.PHONY: $(foreach target,all install uninstall clean installcheck,$(others:%=$(target)-%))
 
 # the version of the release
 version = $(shell sed -n '/"version"/{s/.*: *"\(.*\)".*/\1/p;q}' $(here)/META.json)

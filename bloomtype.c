@@ -32,8 +32,6 @@
  *
  *		src/func	what SQL calls beside this file: the aggregates, windows,
  *					the planner's support, shards, type modifiers
- *		src/unique	keys unique across partitions, on stored sets
- *		src/set		stored sets; func and set include nothing of each other
  *		src/filter	the value: format, text and binary form, filters as sets,
  *					states, from a TOASTed Datum to the filter
  *		src/key		from a Datum to 64 bits; nothing of filters
@@ -61,7 +59,7 @@
 #include "filter/format.h"
 #include "filter/setops.h"
 #include "filter/call.h"
-#include "func/seen_scan.h"
+#include "seen/node.h"
 #include "func/typmod.h"
 #include "key/hash.h"
 
@@ -460,6 +458,7 @@ _PG_init(void)
 	BloomCountingInput = _counting_bloom_in;
 	BloomSeenScanInit();
 	BloomGiveBatches(bloom_contains, _bloom_contained);
+	BloomGiveFilters(_bloom_in, _counting_bloom_in);
 }
 
 /*

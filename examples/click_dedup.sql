@@ -19,7 +19,7 @@
 \pset footer off
 SET client_min_messages = warning;
 
-CREATE EXTENSION IF NOT EXISTS bloomtype;
+CREATE EXTENSION IF NOT EXISTS bloomtype_set CASCADE;
 
 -- Three days of clicks: 100,000 messages, and when each arrives.  The random
 -- numbers are hashes, so that they are the same in every run.

@@ -21,7 +21,7 @@
 \pset numericlocale on
 SET client_min_messages = warning;
 
-CREATE EXTENSION IF NOT EXISTS bloomtype;
+CREATE EXTENSION IF NOT EXISTS bloomtype_set CASCADE;
 
 CREATE TEMP TABLE link (
 	id	int GENERATED ALWAYS AS IDENTITY,

@@ -19,7 +19,7 @@ django.setup()
 
 # In a migration: migrations.RunSQL(CREATE)
 CREATE = '''
-CREATE EXTENSION IF NOT EXISTS bloomtype;
+CREATE EXTENSION IF NOT EXISTS bloomtype_set CASCADE;
 SELECT bloom_set_create('processed', 'bigint', keep => '3 months');
 CREATE VIEW processed_events AS SELECT NULL::bigint AS id WHERE false;
 CREATE TRIGGER dedup INSTEAD OF INSERT ON processed_events

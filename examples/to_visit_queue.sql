@@ -20,7 +20,7 @@
 \pset footer off
 SET client_min_messages = warning;
 
-CREATE EXTENSION IF NOT EXISTS bloomtype;
+CREATE EXTENSION IF NOT EXISTS bloomtype_set CASCADE;
 CREATE SCHEMA to_visit_queue;
 SET search_path = to_visit_queue, public;
 

@@ -9,7 +9,7 @@
  * change the result.  There stands our node (node.c), which asks the filter
  * of the join (filter.c).
  *
- * src/scan/README has the rules, and their reasons.
+ * scan/README has the rules, and their reasons.
  *
  * Copyright (c) 2026, the bloomtype authors
  *

@@ -3,7 +3,7 @@
  * scan.h
  *		Joins that filter by themselves: what the files share.
  *
- * src/scan/README has the rules, and their reasons.
+ * scan/README has the rules, and their reasons.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -17,7 +17,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
-#include "scan/compat.h"
+#include "scan/scan_compat.h"
 #include "scan/page.h"
 
 /* a join with more keys has no filter */

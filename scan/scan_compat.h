@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * compat.h
+ * scan_compat.h
  *		What differs between the supported servers, for joins that filter.
  *
  * This library reads structs of the executor that are no interface: those of

@@ -76,7 +76,7 @@ keep_logs() {
 show_failure() {
     local diffs
     tail -n 200 "$1" | sed 's/^/    | /'
-    for diffs in "$work"/src/{,output_iso/}regression.diffs; do
+    for diffs in "$work"/src/{,set/,scan/}{,output_iso/}regression.diffs; do
         [ -s "$diffs" ] || continue
         head -n 1000 "$diffs" | sed 's/^/    | /'
         cat "$diffs" >>"$1"
@@ -106,16 +106,19 @@ count_regress() {
          END { print passed + 0, failed + 0 }' "$1"
 }
 
-# all_ran LOG DIR SUFFIX [PREFIX]: a test file that the log does not name is a failure: it would rot.
-# The log names it alone, or with a prefix: the name of a TAP test is a common word.
+# all_ran LOG DIR... SUFFIX: a test file that the log does not name is a failure: it would rot.
+# The log names it alone or, since the name of a TAP test is a common word, with its folder.
 all_ran() {
-    local file name
-    for file in "$work/src/$2"/*"$3"; do
-        name=$(basename "$file" "$3")
-        if [ -e "$file" ] && ! grep -qwF -- "${4:-}$name" "$work/log/$1"; then
-            say "FAIL  $2/$name$3 was not run"
-            failed=$((failed + 1))
-        fi
+    local log=$1 suffix=${*: -1} dir file name
+    for dir in "${@:2:$#-2}"; do
+        for file in "$work/src/$dir"/*"$suffix"; do
+            name=$(basename "$file" "$suffix")
+            [ "$suffix" != .pl ] || name=$dir/$name
+            if [ -e "$file" ] && ! grep -qwF -- "$name" "$work/log/$log"; then
+                say "FAIL  $dir/$(basename "$file") was not run"
+                failed=$((failed + 1))
+            fi
+        done
     done
 }
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * set/trigger.c
+ * set/dedup.c
  *		Dedup where rows arrive: a trigger that adds their keys to a set.
  *
  * Rows that move
@@ -57,7 +57,7 @@
 #include "utils/rel.h"
 #include "utils/varlena.h"
 
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/store.h"
 
 /* What the call site of a trigger knows */

@@ -37,7 +37,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "filter/fetch.h"
 #include "set/store.h"
 
 /* The parameters of a set, as arguments of _bloom_set_params */
@@ -63,19 +62,22 @@ _bloom_set_params(PG_FUNCTION_ARGS)
 
 /*
  * StoredSetDefault
- *		The default of the column "hashes".  The schema is that of the extension.
+ *		The default of the column "hashes", which is a call of this function.
  */
 char *
-StoredSetDefault(const StoredSet *set, const char *schema)
+StoredSetDefault(const StoredSet *set, Oid function)
 {
 	const StoredSetParams *params = &set->params;
-	BloomShape	least = BloomShapeExplicit(BLOOM_MIN_BITS, 1, 0);
-	Bloom	   *keys = BloomMake(&least, &set->key_type, BLOOM_KEYS, 0);
+	Oid		   *types;
+	int			ntypes;
 
+	(void) get_func_signature(function, &types, &ntypes);
 	return psprintf("%s._bloom_set_params('" INT64_FORMAT "'::pg_catalog.int8,"
-					" '" INT64_FORMAT "'::pg_catalog.int8, %d, '%s'::%s.bloom)",
-					schema, params->keep, params->seed, params->kept_bits,
-					BloomToText(PointerGetDatum(keys)), schema);
+					" '" INT64_FORMAT "'::pg_catalog.int8, %d, '%s'::%s)",
+					quote_identifier(get_namespace_name(get_func_namespace(function))),
+					params->keep, params->seed, params->kept_bits,
+					StoredSetFilters->text_of_key_type(&set->key_type),
+					format_type_be_qualified(types[PARAMETERS - 1]));
 }
 
 /*
@@ -89,7 +91,6 @@ ReadParams(TupleDesc desc, StoredSet *set)
 	FuncExpr   *call = NULL;
 	Datum		values[PARAMETERS];
 	FmgrInfo	flinfo;
-	const Bloom *keys;
 
 	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
 	{
@@ -127,10 +128,9 @@ ReadParams(TupleDesc desc, StoredSet *set)
 	set->packing.dropped = STORED_SET_ALL_BITS - params->kept_bits;
 	set->packing.has_ages = params->keep != 0;
 
-	keys = BloomFetch(values[3]);
-	if (keys->key_type == 0)
+	set->key_type = StoredSetFilters->key_type_of(values[3]);
+	if (set->key_type.id == 0)
 		return "Parameter \"key_type\" in the default of its column \"hashes\" is a filter without a key type.";
-	set->key_type = BloomKeyTypeOf(keys);
 	return NULL;
 }
 

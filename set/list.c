@@ -35,8 +35,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "filter/call.h"
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/store.h"
 
 #define COLUMNS		6
@@ -48,7 +47,7 @@
 Oid
 StoredSetParamsFunction(void)
 {
-	Oid			extension = get_extension_oid("bloomtype", true);
+	Oid			extension = get_extension_oid("bloomtype_set", true);
 	CatCList   *named = SearchSysCacheList1(PROCNAMEARGSNSP,
 											CStringGetDatum("_bloom_set_params"));
 	Oid			result = InvalidOid;

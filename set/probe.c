@@ -29,8 +29,7 @@
 #include "utils/snapmgr.h"
 
 #include "bits/sort.h"
-#include "filter/setops.h"
-#include "filter/statement.h"
+#include "key/statement.h"
 #include "set/store.h"
 
 /* Bytes of memory that the cache takes at once */

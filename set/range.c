@@ -4,7 +4,7 @@
  *		A range of a stored set, for those that write: read it, merge, split.
  *
  * What the rows of a range hold, what their versions say, and why an answer is
- * right, is in src/set/README.
+ * right, is in set/README.
  *
  * Space in a lane
  * ---------------
@@ -41,7 +41,7 @@
 #include "utils/builtins.h"
 
 #include "bits/sort.h"
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/store.h"
 #include "pause.h"
 

@@ -3,7 +3,7 @@
  * set/set.h
  *		Stored sets: keys in a table, exactly, by ranges of their hashes.
  *
- * What a set is, and why its answers are right, is in src/set/README.  This is
+ * What a set is, and why its answers are right, is in set/README.  This is
  * what others may call; set/store.h is for the files of this folder.
  *
  * Copyright (c) 2026, the bloomtype authors
@@ -21,7 +21,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "filter/format.h"
+#include "args.h"
 #include "key/hash.h"
 #include "set/pack.h"
 
@@ -66,7 +66,7 @@ typedef struct StoredSet
 	BloomKeyType key_type;
 } StoredSet;
 
-/* A search for versions of rows: see set/rows.c */
+/* A search for versions of rows: see set/table.c */
 typedef struct StoredSetSearch
 {
 	IndexScanDesc scan;			/* NULL: there was none yet */

@@ -1,10 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * set/compat.h
+ * set/set_compat.h
  *		What differs between the supported servers for stored sets alone: the
  *		heap, indexes, locks.
- *
- * Beside it, only compat.h and func/compat.h ask for the server's version.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -51,7 +49,7 @@
  * XXX heap_inplace_update is there for catalogs, and the server promises it to
  * nobody else.  A version that is overwritten here is one that no other session
  * sees, so that it does not matter that the write is not undone by itself (see
- * "Overwriting" in src/set/README).  By GenericXLog, the interface for
+ * "Overwriting" in set/README).  By GenericXLog, the interface for
  * extensions, it takes ten times as long, and its records fail
  * wal_consistency_checking, which does not know how to mask a heap page for them.
  */

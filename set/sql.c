@@ -36,8 +36,7 @@
 #include "utils/tuplesort.h"
 #include "utils/varlena.h"
 
-#include "filter/call.h"
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/store.h"
 
 /* Hashes that are gathered at once, to be added to a set or filter */
@@ -236,7 +235,6 @@ Oid
 StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
 				   bool unlogged, const char *comment)
 {
-	const char *ours = quote_identifier(get_namespace_name(get_func_namespace(StoredSetParamsFunction())));
 	const char *table = quote_qualified_identifier(get_namespace_name(schema),
 												   name);
 	Oid			relid;
@@ -251,7 +249,7 @@ StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
 							 " WITH (deduplicate_items = off))"
 							 " USING heap WITH (fillfactor = %d)",
 							 unlogged ? " UNLOGGED" : "", table,
-							 StoredSetDefault(set, ours),
+							 StoredSetDefault(set, StoredSetParamsFunction()),
 							 STORED_SET_FILLFACTOR),
 					false, 0) != SPI_OK_UTILITY ||
 		SPI_execute(psprintf("ALTER TABLE %s ALTER COLUMN hashes SET STORAGE PLAIN",
@@ -933,7 +931,6 @@ bloom_set_filter(PG_FUNCTION_ARGS)
 	Oid			relid = GetSetArg(fcinfo);
 	StoredSetTable table;
 	const StoredSet *set = &table.set;
-	BloomShape	shape;
 	Bloom	   *filter;
 	int64		oldest;
 	Gathered	gathered = {0};
@@ -943,32 +940,15 @@ bloom_set_filter(PG_FUNCTION_ARGS)
 	BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
 	StoredSetOpen(&table, relid, false, true);
 	CheckWhole(set, table.rel);
-	shape = BloomShapeForCapacity(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
-								  set->params.seed);
+	filter = StoredSetFilters->make(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
+									set->params.seed, &set->key_type);
 	oldest = StoredSetOldestSlice(&set->params, GetTimeArg(fcinfo, 3));
-	filter = BloomMake(&shape, &set->key_type, BLOOM_KEYS, 0);
 	StoredSetFind(&table, &table.visible, PG_UINT64_MAX, 0);
 	do
 	{
-		BloomKeyList keys;
-
 		more = GatherHashes(&table, oldest, 10 * BATCH_HASHES, &gathered);
-		keys = (BloomKeyList)
-		{
-			gathered.hashes, NULL, gathered.nhashes
-		};
-		/* bits that we have made are changed in place */
-		if (BloomIsKeys(filter))
-			filter = BloomMakeOfKeys(filter, &set->key_type,
-									 BloomKeysOf(filter), keys);
-		else
-		{
-			BloomAddToArray(filter, keys, &filter->count);
-			BloomSetCount(filter, filter->count);
-		}
+		filter = StoredSetFilters->add(filter, gathered.hashes, gathered.nhashes);
 	} while (more);
 	StoredSetClose(&table);
-	if (BloomIsOverfull(filter))
-		BloomWarnOverfull(filter);
-	PG_RETURN_BLOOM_P(filter);
+	PG_RETURN_DATUM(StoredSetFilters->finish(filter));
 }

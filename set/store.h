@@ -14,6 +14,7 @@
 #include "utils/timestamp.h"
 
 #include "set/set.h"
+#include "whole.h"
 
 /* The columns of a set's table */
 #define STORED_SET_START	1
@@ -77,7 +78,10 @@ StoredSetStripeEnd(uint64 hash)
  * ----------------------------------------------------------------
  */
 
-extern char *StoredSetDefault(const StoredSet *set, const char *schema);
+/* set/module.c */
+extern const BloomWholeRoutine *StoredSetFilters;
+
+extern char *StoredSetDefault(const StoredSet *set, Oid function);
 extern Oid	StoredSetParamsFunction(void);
 extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
 extern const char *StoredSetCure(Relation rel);

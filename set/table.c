@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * set/rows.c
+ * set/table.c
  *		The rows of a stored set: open it, lock, find, write, delete.
  *
  * An add changes a row that it finds by its key.  Most of the time of such a
@@ -74,7 +74,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/store.h"
 
 /* A column, as a member of a set of columns */
@@ -518,7 +518,7 @@ LockerOf(HeapTupleHeader header)
 
 /*
  * May a version be overwritten by what holds all that it holds?  See
- * "Overwriting" in src/set/README.
+ * "Overwriting" in set/README.
  *
  * If the current subtransaction has made it, it goes with what is written over
  * it.  But logical decoding would not see that; nor would a statement that reads

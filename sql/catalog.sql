@@ -5,7 +5,7 @@
 CREATE TEMPORARY VIEW ours AS
 SELECT d.classid, d.objid, pg_describe_object(d.classid, d.objid, d.objsubid) AS object
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
-WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND extname IN ('bloomtype', 'bloomtype_unique');
+WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND extname = 'bloomtype';
 
 -- What there is.
 SELECT classid::regclass AS catalog FROM ours GROUP BY classid ORDER BY classid::regclass::text COLLATE "C";
@@ -21,8 +21,8 @@ WHERE obj_description(objid, classid::regclass::name) IS NULL
   AND classid NOT IN ('pg_amop'::regclass, 'pg_amproc'::regclass)
 ORDER BY object COLLATE "C";
 
--- Every function is IMMUTABLE and PARALLEL SAFE, but those that read or write
--- tables, or look at the planner's statistics.
+-- Every function is IMMUTABLE and PARALLEL SAFE, but those that look at the
+-- planner's statistics.
 SELECT p.oid::regprocedure AS function, provolatile, proparallel
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE prokind <> 'a' AND (provolatile <> 'i' OR proparallel <> 's')
@@ -54,8 +54,7 @@ SELECT p.oid::regprocedure AS test, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE proname ~ '^_?bloom_(contains|contained)$'
 ORDER BY p.oid::regprocedure::text COLLATE "C";
--- and what works on whole filters, but for input, output, casts, and what keeps
--- one in the definition of a table
+-- and what works on whole filters, but for input, output and casts
 SELECT p.oid::regprocedure AS too_cheap, procost
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
 WHERE 'bloom'::regtype = ANY (proargtypes) AND prokind = 'f' AND procost < 100
@@ -138,12 +137,6 @@ WITH internal AS (
 	SELECT amproc FROM pg_amproc WHERE amproclefttype IN ('bloom'::regtype, 'counting_bloom'::regtype)
 	UNION
 	SELECT prosupport FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
-	UNION
-	-- in a column's default, in the table of a set
-	SELECT p.oid FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid
-	WHERE proname = '_bloom_set_params'
-	UNION
-	SELECT evtfoid FROM pg_event_trigger
 )
 SELECT p.oid::regprocedure AS misnamed
 FROM ours JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND p.oid = objid

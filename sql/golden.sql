@@ -247,11 +247,3 @@ FROM (SELECT 'int2' AS type, bloom_agg('1'::int2) AS filter
 	  UNION ALL SELECT 'enum', bloom_agg('bloom'::golden_enum)) AS each_type;
 
 DROP TYPE golden_enum, golden_pair;
-
--- The list of one key in a stored set, as src/set/pack.h says: version, 54 low bits,
--- 1 hash, the last hash of the range, its high part, its low part.
-SELECT bloom_set_create('golden_set', 'bigint', seed => 1);
-SELECT bloom_set_load('golden_set', 'SELECT 1') AS new;
-SELECT to_hex(start # (1::bigint << 63)) AS first_hash, encode(hashes, 'hex') AS list
-FROM golden_set WHERE octet_length(hashes) > 12;
-DROP TABLE golden_set;

@@ -4,7 +4,8 @@
  *		What differs between the supported servers, PostgreSQL 15 to 19.
  *
  * The rest of the code reads as on the newest server.  Beside this file, only
- * func/compat.h, for the planner and EXPLAIN, and set/compat.h ask for the
+ * those of the planner (plan/plan_compat.h, seen/seen_compat.h), of tables and
+ * indexes (set/set_compat.h) and of the executor (scan/scan_compat.h) ask for the
  * server's version.
  *
  * Copyright (c) 2026, the bloomtype authors

@@ -8,7 +8,7 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;

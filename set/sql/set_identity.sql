@@ -42,7 +42,7 @@ SELECT ask();
 --
 CREATE FUNCTION run() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'code of the owner runs'; END $$;
 CREATE FUNCTION run(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'code of the owner runs'; END $$;
-CREATE FUNCTION few(bigint) RETURNS bytea AS '$libdir/bloomtype', '_bloom_set_params' LANGUAGE C;
+CREATE FUNCTION few(bigint) RETURNS bytea AS '$libdir/bloomtype_set', '_bloom_set_params' LANGUAGE C;
 SELECT bloom_empty(1, key_type => 'int') AS of_int \gset
 CREATE TEMP TABLE obstacle (id int, statement text);
 INSERT INTO obstacle VALUES

@@ -15,9 +15,12 @@ SELECT current_database() AS home \gset
 CREATE DATABASE regress_bloom_unique_extension;
 \c regress_bloom_unique_extension
 CREATE SCHEMA apart_type;
+CREATE SCHEMA apart_set;
 CREATE SCHEMA apart_unique;
 CREATE SCHEMA apart;
 CREATE EXTENSION bloomtype SCHEMA apart_type;
+SELECT count(*) FROM pg_event_trigger;
+CREATE EXTENSION bloomtype_set SCHEMA apart_set;
 SELECT count(*) FROM pg_event_trigger;
 CREATE EXTENSION bloomtype_unique SCHEMA apart_unique;
 CREATE TABLE apart.t (id int, p int) PARTITION BY LIST (p);
@@ -27,6 +30,7 @@ SELECT apart_unique.bloom_unique_create('apart.t', 'id');
 INSERT INTO apart.t VALUES (1, 1);
 INSERT INTO apart.t VALUES (1, 1);
 ALTER EXTENSION bloomtype SET SCHEMA apart;
+ALTER EXTENSION bloomtype_set SET SCHEMA apart;
 INSERT INTO apart.t VALUES (1, 1);
 SELECT apart_unique.bloom_unique_rebuild('apart.t', 'id');
 -- fail, and without the extension, the table is as it was

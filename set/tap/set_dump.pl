@@ -5,8 +5,8 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 my $node = start_server('dump', "fsync = off\n");
@@ -46,7 +46,7 @@ is( $node->safe_psql('restored', q{
 # one set alone
 $node->command_ok([ 'pg_dump', '-f', $dump, '-t', 'batches', '-d', $node->connstr('postgres') ], 'pg_dump of a set');
 answer('CREATE DATABASE alone');
-$node->safe_psql('alone', 'CREATE EXTENSION bloomtype');
+$node->safe_psql('alone', 'CREATE EXTENSION bloomtype_set CASCADE');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('alone') ], 'restore');
 is($node->safe_psql('alone', q{SELECT bloom_set_add('batches', 1), bloom_set_add('batches', -1)}),
 	'f|t', 'a restored set is a set');

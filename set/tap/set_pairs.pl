@@ -10,11 +10,11 @@ use warnings;
 
 use FindBin;
 use POSIX 'strftime';
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
-my $node = start_small_server('pairs', "fsync = off\n");
+my $node = start_small_server('bloomtype_set', 'pairs', "fsync = off\n");
 
 answer(q{
 	-- whoever waits but where it is expected is found out

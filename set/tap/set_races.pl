@@ -10,12 +10,12 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 my @mutants = ('set_picture', 'set_points', 'set_held', 'set_second_search', 'set_remove_early', 'set_updated', 'set_cells', 'set_grid', 'set_moved', 'set_removed');
-my $node = start_small_server('races', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_GATE');
+my $node = start_small_server('bloomtype_set', 'races', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_GATE');
 
 use_mutant($_) foreach @mutants;
 foreach my $database ('postgres', @mutants)

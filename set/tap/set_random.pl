@@ -9,8 +9,8 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
@@ -18,12 +18,12 @@ plan skip_all => "needs Debian's python3-psycopg2" if system("$python -c 'import
 
 my $calls = $ENV{BLOOM_SETS_CALLS} // 4000;
 my $seed = $ENV{BLOOM_SETS_SEED} // 1;
-my $node = start_small_server('random', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_RANDOM');
+my $node = start_small_server('bloomtype_set', 'random', "fsync = off\nautovacuum = off\n", '-DBLOOM_PAUSE_AT_RANDOM');
 local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');
 
 foreach my $form ('', '--keep --capacity', '--unlogged --sessions 6 --keys 150')
 {
-	my $said = `$python test/model/sets.py --calls $calls --seed $seed $form 2>&1`;
+	my $said = `$python ../test/model/sets.py --calls $calls --seed $seed $form 2>&1`;
 	my ($verdict) = $said =~ /^((?:not )?ok of .*)$/m;
 
 	is($?, 0, "$form " . ($verdict // 'failed')) or diag $said;

@@ -5,10 +5,10 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Sets;
+use Server;
 use Test::More;
 
 my $node = start_server('publisher', '', allows_streaming => 'logical');
@@ -25,7 +25,7 @@ $standby->start;
 my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
 $subscriber->init;
 $subscriber->start;
-$subscriber->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+$subscriber->safe_psql('postgres', 'CREATE EXTENSION bloomtype_set CASCADE');
 $subscriber->safe_psql('postgres', "SELECT $create");
 answer('CREATE PUBLICATION keys FOR TABLE keys');
 my $publisher = $node->connstr . ' dbname=postgres';

@@ -9,15 +9,15 @@ use warnings;
 
 use FindBin;
 use POSIX 'strftime';
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 use constant SESSIONS => 8;
 
 my $times = $ENV{BLOOM_STRESS} // 1;
 my $seed = $ENV{BLOOM_STRESS_SEED} // 1;
-my $node = start_small_server('stress', "deadlock_timeout = '200ms'\nfsync = off\n",
+my $node = start_small_server('bloomtype_set', 'stress', "deadlock_timeout = '200ms'\nfsync = off\n",
 	'-DBLOOM_PAUSE_AT_RANDOM', split ' ', $ENV{BLOOM_STRESS_FLAGS} // '');
 
 answer('CREATE EXTENSION amcheck');

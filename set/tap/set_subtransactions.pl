@@ -10,12 +10,12 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 my $times = $ENV{BLOOM_STRESS} // 1;
-my $node = start_small_server('subtransactions', "fsync = off\ndeadlock_timeout = '100ms'\n");
+my $node = start_small_server('bloomtype_set', 'subtransactions', "fsync = off\ndeadlock_timeout = '100ms'\n");
 
 answer(q{
 	ALTER DATABASE postgres SET client_min_messages = error;

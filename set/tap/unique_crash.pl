@@ -6,9 +6,9 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use PostgreSQL::Test::Cluster;
-use Sets;
+use Server;
 use Test::More;
 use Time::HiRes qw(usleep);
 

@@ -7,8 +7,8 @@ use warnings;
 
 use FindBin;
 use PostgreSQL::Test::Utils;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 my $node = start_server('dump', "fsync = off\nclient_min_messages = error\n");

@@ -6,11 +6,11 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
-my $node = start_small_server('mutants', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n");
+my $node = start_small_server('bloomtype_set', 'mutants', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n");
 
 # what statements say, in short, and the rows in the end
 sub result

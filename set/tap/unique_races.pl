@@ -1,7 +1,7 @@
 #
 # Unique keys: races that are forced.  One session stops at a pause of its statement, or
 # before it commits, while another does what must not come in between.  Each rule of
-# src/unique/README has a mutant that lacks it, which must fail.
+# set/unique/README has a mutant that lacks it, which must fail.
 #
 # Rows 1 and 2 are there, in partitions of their own; the set has seen key 5, whose row
 # is deleted.  Keys are claimed when two are collected.
@@ -10,12 +10,12 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish);
-my $node = start_small_server('races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
+my $node = start_small_server('bloomtype_set', 'races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
 	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
 

@@ -10,8 +10,8 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
-use Sets;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
+use Server;
 use Test::More;
 
 my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
@@ -19,14 +19,14 @@ plan skip_all => "needs Debian's python3-psycopg2" if system("$python -c 'import
 
 my $operations = $ENV{BLOOM_UNIQUE_OPERATIONS} // 2500;
 my $seed = $ENV{BLOOM_UNIQUE_SEED} // 1;
-my $node = start_small_server('random', "deadlock_timeout = '50ms'\nfsync = off\nautovacuum = off\n",
+my $node = start_small_server('bloomtype_set', 'random', "deadlock_timeout = '50ms'\nfsync = off\nautovacuum = off\n",
 	'-DSTORED_SET_MIN_BITS=12', '-DBLOOM_UNIQUE_KEPT_BITS=12', '-DBLOOM_UNIQUE_BATCH=5',
 	'-DBLOOM_UNIQUE_MANY=2', '-DBLOOM_UNIQUE_PER_PAGE=1');
 local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');
 
 foreach my $sessions (1, 4)
 {
-	my $said = `$python test/model/unique.py --sessions $sessions --operations $operations --seed $seed 2>&1`;
+	my $said = `$python ../test/model/unique.py --sessions $sessions --operations $operations --seed $seed 2>&1`;
 	my ($verdict) = $said =~ /^((?:not )?ok of .*)$/m;
 
 	is($?, 0, $verdict // "$sessions sessions") or diag $said;

@@ -6,10 +6,10 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib "$FindBin::RealBin/..";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
-use Sets;
+use Server;
 use Test::More;
 
 my $node = start_server('publisher', "client_min_messages = error\n", allows_streaming => 'logical');

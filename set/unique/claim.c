@@ -31,7 +31,7 @@
 #include "utils/typcache.h"
 
 #include "set/set.h"
-#include "unique/unique.h"
+#include "set/unique/unique.h"
 #include "pause.h"
 
 /* ----------------------------------------------------------------

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * unique/sql.c
+ * unique/commands.c
  *		Unique keys: the functions that SQL calls.
  *
  * Copyright (c) 2026, the bloomtype authors
@@ -32,10 +32,9 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
-#include "filter/call.h"
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/set.h"
-#include "unique/unique.h"
+#include "set/unique/unique.h"
 
 /* ----------------------------------------------------------------
  *							ARGUMENTS

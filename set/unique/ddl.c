@@ -27,9 +27,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/set.h"
-#include "unique/unique.h"
+#include "set/unique/unique.h"
 
 /* ----------------------------------------------------------------
  *							ROWS THAT COME

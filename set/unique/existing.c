@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * unique/rows.c
+ * unique/existing.c
  *		Keys of rows that are there already.
  *
  * Where nobody else writes, all keys are read and sorted by their hashes, and only
@@ -31,9 +31,9 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/set.h"
-#include "unique/unique.h"
+#include "set/unique/unique.h"
 
 /* Equal hashes whose keys are looked up in one more pass over the rows */
 #define MAX_EQUAL	10000

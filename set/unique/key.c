@@ -45,9 +45,9 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/set.h"
-#include "unique/unique.h"
+#include "set/unique/unique.h"
 
 /* A trigger, as it fires for a table */
 typedef struct Site

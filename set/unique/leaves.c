@@ -34,8 +34,8 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
-#include "set/compat.h"
-#include "unique/unique.h"
+#include "set/set_compat.h"
+#include "set/unique/unique.h"
 
 /* ----------------------------------------------------------------
  *							THE LIST

@@ -35,8 +35,8 @@
 #include "utils/snapmgr.h"
 #include "utils/sortsupport.h"
 
-#include "set/compat.h"
-#include "unique/unique.h"
+#include "set/set_compat.h"
+#include "set/unique/unique.h"
 #include "pause.h"
 
 /* A pass over an index takes less than searches for so many keys a page */

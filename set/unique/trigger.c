@@ -33,8 +33,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "set/compat.h"
-#include "unique/unique.h"
+#include "set/set_compat.h"
+#include "set/unique/unique.h"
 #include "pause.h"
 
 /* A statement that is open */

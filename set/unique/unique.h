@@ -3,7 +3,7 @@
  * unique/unique.h
  *		Keys that are unique across the partitions of a table.
  *
- * What this is, and why its answers are right, is in src/unique/README.
+ * What this is, and why its answers are right, is in set/unique/README.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -208,7 +208,7 @@ extern void BloomUniqueClaimFree(BloomUnique *unique, Datum *keys, int nkeys,
 extern bool BloomUniqueTakeEntry(BloomUnique *unique, const Datum *key);
 extern void BloomUniqueForgetEntries(void);
 
-/* unique/rows.c */
+/* unique/existing.c */
 extern void BloomUniqueForAllKeys(BloomUnique *unique, Oid relid,
 								  BloomUniqueKeyAction action, void *arg);
 extern uint64 BloomUniqueFill(BloomUnique *unique);
@@ -223,7 +223,7 @@ extern PGDLLEXPORT Datum bloom_unique(PG_FUNCTION_ARGS);
 extern bool BloomUniqueHasCollected(const BloomUniqueTag *tag);
 extern void BloomUniqueForgetStatements(const BloomUniqueTag *tag);
 
-/* unique/sql.c */
+/* unique/commands.c */
 extern void BloomUniqueRun(const char *command);
 extern const char *BloomUniqueNameOf(Oid relid);
 

@@ -39,9 +39,9 @@
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
 
-#include "set/compat.h"
+#include "set/set_compat.h"
 #include "set/set.h"
-#include "unique/unique.h"
+#include "set/unique/unique.h"
 #include "compat.h"
 #include "pause.h"
 

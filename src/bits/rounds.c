@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * bits/batch.c
+ * bits/rounds.c
  *		Many keys tested together, so that they wait for memory together.
  *
  * Each function tests at most BLOOM_BATCH hashes, of which 0 is that of no key.
@@ -16,7 +16,7 @@
  */
 #include "c.h"
 
-#include "bits/batch.h"
+#include "bits/rounds.h"
 
 /* So few keys are tested each by itself: a round has too little to do meanwhile. */
 #define FEW		4

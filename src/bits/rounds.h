@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * bits/batch.h
+ * bits/rounds.h
  *		Many keys tested together, so that they wait for memory together.
  *
  * A test of one key in a large filter is mostly waiting: for one cache line or

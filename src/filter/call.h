@@ -10,9 +10,7 @@
 #ifndef BLOOM_CALL_H
 #define BLOOM_CALL_H
 
-#include "access/htup_details.h"
-#include "funcapi.h"
-
+#include "args.h"
 #include "filter/fetch.h"
 #include "filter/setops.h"
 #include "key/hash.h"
@@ -20,27 +18,8 @@
 /* filter/batch.c */
 extern void BloomGiveBatches(PGFunction contains, PGFunction contained);
 
-/* An error if an argument of a function that is not strict is null. */
-static inline void
-BloomCheckNotNull(bool is_null, const char *name)
-{
-	if (is_null)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-}
-
-/* One row as the result of a function with OUT parameters. */
-static inline Datum
-BloomReturnRow(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc	tupdesc;
-
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	tupdesc = BlessTupleDesc(tupdesc);
-	return HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls));
-}
+/* filter/whole.c */
+extern void BloomGiveFilters(PGFunction input, PGFunction counting_input);
 
 /*
  * BloomHashKey

@@ -41,7 +41,7 @@
 #include "nodes/primnodes.h"
 
 #include "filter/fetch.h"
-#include "filter/statement.h"
+#include "key/statement.h"
 
 /* Filters that a statement remembers */
 #define CACHE_ENTRIES		128

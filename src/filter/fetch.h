@@ -12,7 +12,7 @@
 
 #include "access/detoast.h"
 
-#include "bits/batch.h"
+#include "bits/rounds.h"
 #include "bits/blocked.h"
 #include "filter/setops.h"
 #include "filter/toast.h"

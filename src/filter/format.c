@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "args.h"
 #include "filter/format.h"
 
 /* The usual size of huge pages; only a guess is needed */
@@ -23,26 +24,6 @@
  *							SHAPES
  * ----------------------------------------------------------------
  */
-
-/*
- * BloomCheckCapacity
- *		A capacity as a whole number.  An error unless it is at least 1, and at
- *		most this.  The hint is for callers that take an fp_prob, too.
- */
-uint64
-BloomCheckCapacity(double capacity, double most, bool has_fp_prob)
-{
-	/* not NaN, either */
-	if (!(capacity >= 1 && capacity <= most))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity %.16g is out of range", capacity),
-				 errdetail("capacity is a number of distinct keys, at least 1 and at most %.0f.",
-						   most),
-				 has_fp_prob && capacity > 0 && capacity < 1 ?
-				 errhint("If this is fp_prob, name the capacity before it: (capacity, fp_prob).") : 0));
-	return (uint64) ceil(capacity);
-}
 
 /*
  * BloomParamsFor

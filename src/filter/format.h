@@ -48,8 +48,6 @@ extern BloomShape BloomShapeFor(BloomKind kind, double capacity,
 #define BloomShapeForCapacity(capacity, fp_prob, seed) \
 	BloomShapeFor(BLOOM_PLAIN, capacity, fp_prob, seed)
 
-extern uint64 BloomCheckCapacity(double capacity, double most,
-								 bool has_fp_prob);
 extern void BloomCheckHashes(int32 hashes);
 extern BloomShape BloomShapeExplicit(int64 bits, int32 hashes, int64 seed);
 extern BloomShape BloomShapeOf(const Bloom *filter);

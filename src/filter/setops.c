@@ -127,21 +127,6 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
  */
 
 /*
- * BloomSortHashes
- *		Sort hashes, drop repeats, and return the number that remains.
- */
-uint64
-BloomSortHashes(uint64 *hashes, uint64 nhashes)
-{
-	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext,
-												 nhashes * sizeof(uint64));
-	uint64		distinct = BloomSortDistinct(hashes, scratch, nhashes, false);
-
-	pfree(scratch);
-	return distinct;
-}
-
-/*
  * BloomCountHashes
  *		Sort hashes, drop repeats, and count how often there was each.
  */

@@ -44,7 +44,6 @@ BloomKeysOf(const Bloom *filter)
 extern void BloomCheckCombinable(const Bloom *a, const Bloom *b);
 extern void BloomCheckHasShape(const Bloom *filter);
 
-extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
 extern BloomKeyList BloomCountHashes(uint64 *hashes, uint64 nhashes);
 extern void BloomAddToArray(Bloom *filter, BloomKeyList keys,
 							uint64 *count);

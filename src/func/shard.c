@@ -37,6 +37,7 @@
 #include "fmgr.h"
 #include "utils/lsyscache.h"
 
+#include "args.h"
 #include "bits/bits.h"
 #include "filter/format.h"
 #include "key/hash.h"

@@ -33,6 +33,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "bits/sort.h"
 #include "key/hash.h"
 
 /* A buffer larger than this is not kept for the next key */
@@ -370,4 +371,19 @@ BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys)
 										   typentry->typlen,
 										   typentry->typbyval,
 										   typentry->typalign));
+}
+
+/*
+ * BloomSortHashes
+ *		Sort hashes, drop repeats, and return the number that remains.
+ */
+uint64
+BloomSortHashes(uint64 *hashes, uint64 nhashes)
+{
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext,
+												 nhashes * sizeof(uint64));
+	uint64		distinct = BloomSortDistinct(hashes, scratch, nhashes, false);
+
+	pfree(scratch);
+	return distinct;
 }

@@ -55,6 +55,8 @@ extern BloomArrayKeys BloomHashArray(BloomHasher *hasher, ArrayType *array,
 									 BloomUse use);
 extern Datum BloomMakeKeyArray(Oid element, Datum *keys, uint64 nkeys);
 
+extern uint64 BloomSortHashes(uint64 *hashes, uint64 nhashes);
+
 extern uint64 BloomHashBytes(const void *bytes, Size len, uint64 seed);
 extern uint64 BloomHashVarlena(Datum key, uint64 seed);
 extern uint64 BloomHashText(Datum key, uint64 seed);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * filter/statement.c
+ * key/statement.c
  *		What several call sites of one running statement share.
  *
  * - A shared struct is found by the memory context of its statement (fn_mcxt)
@@ -20,7 +20,7 @@
 #include "postgres.h"
 
 
-#include "filter/statement.h"
+#include "key/statement.h"
 
 static BloomShared *all_shared = NULL;
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * filter/statement.h
+ * key/statement.h
  *		What several call sites of one running statement share.
  *
  * Copyright (c) 2026, the bloomtype authors

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/selfuncs.c
+ * plan/selfuncs.c
  *		What the planner asks of filter @> key: how many rows pass, and what a
  *		test costs; what ANALYZE keeps for that.
  *
@@ -68,7 +68,7 @@
 #include "utils/rel.h"
 
 #include "filter/fetch.h"
-#include "func/compat.h"
+#include "plan/plan_compat.h"
 #include "func/typmod.h"
 #include "key/hash.h"
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/seen_scan.c
+ * seen/node.c
  *		A plan node for bloom_seen() OVER (...), in place of WindowAgg.
  *
  * WindowAgg copies each row into a tuplestore and out again, so that window
@@ -12,7 +12,7 @@
  * The planner makes its paths first.  Then the hook puts ours in place of each
  * WindowAggPath whose window has one call of bloom_seen, and nothing that this
  * node does not do; all others keep WindowAgg, which gives the same rows
- * (func/seen.c).  Rows, order and cost are those of the path that goes, so
+ * (seen/window.c).  Rows, order and cost are those of the path that goes, so
  * that no other choice of the planner depends on the node.
  *
  * If the window has no order, and its input has partial paths, it adds a partial
@@ -43,7 +43,7 @@
  *	 So a copy of it can have the result type's descriptor.
  * - WindowFuncs are parallel restricted, so that the serial paths are marked as
  *	 unfit for workers.  A path for windows without an order, which we add, is not:
- *	 each process adds the keys of its rows to a shared table (func/seen_shared.c).
+ *	 each process adds the keys of its rows to a shared table (seen/shared.c).
  * - A path without CUSTOMPATH_SUPPORT_BACKWARD_SCAN is materialized for a
  *	 cursor that goes back.
  *
@@ -64,6 +64,7 @@
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
+#include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
@@ -75,9 +76,9 @@
 #include "utils/ruleutils.h"
 
 #include "filter/call.h"
-#include "func/compat.h"
-#include "func/seen_scan.h"
-#include "func/seen_shared.h"
+#include "seen/seen_compat.h"
+#include "seen/node.h"
+#include "seen/shared.h"
 #include "key/hash.h"
 
 /* How many open scans share the buffers of a session's temporary tables */
@@ -161,6 +162,7 @@ static void ReplacePaths(PlannerInfo *root, UpperRelationKind stage,
 						 void *extra);
 
 static bool enable_seen_scan = true;
+static bool has_hook = false;
 static create_upper_paths_hook_type previous_hook;
 
 /* ----------------------------------------------------------------
@@ -968,8 +970,41 @@ static const CustomPathMethods path_methods = {
 };
 
 /*
+ * _bloom_seen_support
+ *		Planner support function of bloom_seen.
+ *
+ * The frame makes no difference, so the planner may take the cheapest.  It does
+ * only if all functions of the window agree: so this is the frame for which
+ * row_number(), rank() and others ask.
+ *
+ * It is asked for the cost of each window, before the hook is called for its
+ * paths.  So a session has the hook from its first query with bloom_seen on.
+ */
+PG_FUNCTION_INFO_V1(_bloom_seen_support);
+Datum
+_bloom_seen_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (!has_hook)
+	{
+		has_hook = true;
+		previous_hook = create_upper_paths_hook;
+		create_upper_paths_hook = ReplacePaths;
+	}
+	if (IsA(request, SupportRequestOptimizeWindowClause))
+	{
+		((SupportRequestOptimizeWindowClause *) request)->frameOptions =
+			FRAMEOPTION_NONDEFAULT | FRAMEOPTION_ROWS |
+			FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_CURRENT_ROW;
+		PG_RETURN_POINTER(request);
+	}
+	PG_RETURN_POINTER(NULL);
+}
+
+/*
  * BloomSeenScanInit
- *		The library is loaded: have the planner use the node.
+ *		The library is loaded: plans of other processes can have the node.
  */
 void
 BloomSeenScanInit(void)
@@ -980,6 +1015,4 @@ BloomSeenScanInit(void)
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("bloomtype");
 	RegisterCustomScanMethods(&scan_methods);
-	previous_hook = create_upper_paths_hook;
-	create_upper_paths_hook = ReplacePaths;
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/seen_scan.h
+ * seen/node.h
  *		A plan node for bloom_seen() OVER (...), in place of WindowAgg.
  *
  * Copyright (c) 2026, the bloomtype authors
@@ -10,7 +10,7 @@
 #ifndef BLOOM_SEEN_SCAN_H
 #define BLOOM_SEEN_SCAN_H
 
-/* func/seen.c */
+/* seen/window.c */
 extern PGDLLEXPORT Datum bloom_seen(PG_FUNCTION_ARGS);
 
 extern void BloomSeenScanInit(void);

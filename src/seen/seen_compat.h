@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/compat.h
+ * seen/seen_compat.h
  *		What differs between the supported servers for what only functions,
  *		aggregates and the planner's hooks use: the planner, ANALYZE, EXPLAIN.
  *
@@ -8,10 +8,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_FUNC_COMPAT_H
-#define BLOOM_FUNC_COMPAT_H
+#ifndef BLOOM_SEEN_COMPAT_H
+#define BLOOM_SEEN_COMPAT_H
 
-#include "commands/vacuum.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/guc.h"
@@ -24,11 +23,6 @@
 #if PG_VERSION_NUM < 160000
 #define expression_tree_mutator(node, mutator, context) \
 	expression_tree_mutator(node, (Node *(*) ()) (mutator), context)
-#endif
-
-/* Outer joins are relations of a query since PostgreSQL 16 */
-#if PG_VERSION_NUM < 160000
-#define all_query_rels			all_baserels
 #endif
 
 /* PostgreSQL 16 asks the functions of a window which frame they would take */
@@ -62,11 +56,6 @@ typedef struct SupportRequestOptimizeWindowClause
 	((path)->qual != NIL || (path)->winclause->runCondition != NIL)
 #endif
 
-/* PostgreSQL 18 tells VACUUM from ANALYZE */
-#if PG_VERSION_NUM < 180000
-#define vacuum_delay_point(is_analyze)	vacuum_delay_point()
-#endif
-
 /* What EXPLAIN prints moved to a header of its own with PostgreSQL 18 */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
@@ -75,4 +64,4 @@ typedef struct SupportRequestOptimizeWindowClause
 #include "commands/explain.h"
 #endif
 
-#endif							/* BLOOM_FUNC_COMPAT_H */
+#endif							/* BLOOM_SEEN_COMPAT_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/seen_shared.c
+ * seen/shared.c
  *		Tables of keys that several processes add to.
  *
  * The processes of a parallel plan read the rows of a query in no order that
@@ -68,7 +68,7 @@
 #include "storage/dsm_impl.h"
 #include "storage/s_lock.h"
 
-#include "func/seen_shared.h"
+#include "seen/shared.h"
 #include "pause.h"
 
 /* Ends the way of all hashes that come to it, in a table that moves */

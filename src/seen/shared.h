@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/seen_shared.h
+ * seen/shared.h
  *		Tables of keys that several processes add to.
  *
  * Copyright (c) 2026, the bloomtype authors
@@ -14,7 +14,7 @@
 #include "storage/lwlock.h"
 #include "utils/dsa.h"
 
-#include "func/seen_table.h"
+#include "seen/table.h"
 
 /* From the least size on, a table of the exact form doubles fewer times. */
 #define BLOOM_SEEN_MAX_TABLES	24

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/seen_table.c
+ * seen/table.c
  *		Tables of keys: add one, and learn whether it was new.
  *
  * bloom_seen uses them, in two forms:
@@ -29,7 +29,7 @@
  * The time of a large table is that of one cache miss a key.  The processor
  * works on the rows between meanwhile, unless it has to guess what the answer
  * will be, and guesses wrong.  So both forms consist of blocks of one cache
- * line, which are searched without a branch (func/seen_table.h, bits/blocked.h).
+ * line, which are searched without a branch (seen/table.h, bits/blocked.h).
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -39,7 +39,7 @@
 
 #include "miscadmin.h"
 
-#include "func/seen_table.h"
+#include "seen/table.h"
 #include "key/hash.h"
 
 /* A table may have one key for n words of the bit array */

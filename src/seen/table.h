@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * func/seen_table.h
+ * seen/table.h
  *		Tables of keys: add one, and learn whether it was new.
  *
  * Copyright (c) 2026, the bloomtype authors

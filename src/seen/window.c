@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * func/seen.c
+ * seen/window.c
  *		bloom_seen: was this key in an earlier row of the partition?
  *
  * - Rows are looked at in batches, and only once, in the order of the window.
  *	 A batch adds its keys to the table of the partition, and notes which
- *	 were there (func/seen_table.c).
+ *	 were there (seen/table.c).
  * - At the end of a batch the executor learns that its rows are done, and
  *	 forgets them: nothing is spilled, however long the partition, unless rows
  *	 take more than a 64th of work_mem.
@@ -24,13 +24,12 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/supportnodes.h"
 #include "utils/memutils.h"
 #include "windowapi.h"
 
 #include "filter/call.h"
-#include "func/compat.h"
-#include "func/seen_table.h"
+#include "seen/seen_compat.h"
+#include "seen/table.h"
 #include "key/hash.h"
 
 /* Most rows of a batch, one for each bit of a word */
@@ -169,28 +168,4 @@ bloom_seen(PG_FUNCTION_ARGS)
 		NextBatch(window, call, partition);
 	}
 	PG_RETURN_BOOL((partition->seen >> (row - partition->start)) & 1);
-}
-
-/*
- * _bloom_seen_support
- *		Planner support function of bloom_seen.
- *
- * The frame makes no difference, so the planner may take the cheapest.  It does
- * only if all functions of the window agree: so this is the frame for which
- * row_number(), rank() and others ask.
- */
-PG_FUNCTION_INFO_V1(_bloom_seen_support);
-Datum
-_bloom_seen_support(PG_FUNCTION_ARGS)
-{
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-
-	if (IsA(request, SupportRequestOptimizeWindowClause))
-	{
-		((SupportRequestOptimizeWindowClause *) request)->frameOptions =
-			FRAMEOPTION_NONDEFAULT | FRAMEOPTION_ROWS |
-			FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_CURRENT_ROW;
-		PG_RETURN_POINTER(request);
-	}
-	PG_RETURN_POINTER(NULL);
 }

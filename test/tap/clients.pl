@@ -56,7 +56,7 @@ my @clients = (
 my $node = PostgreSQL::Test::Cluster->new('clients');
 $node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
 $node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype_set CASCADE');
 
 my $folder = PostgreSQL::Test::Utils::tempdir;
 # that of other tests, too: the user may have no home

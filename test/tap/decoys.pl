@@ -65,7 +65,7 @@ SQL
 # What it calls: every name in it that is one of a function of the server's,
 # with arguments of all of the types above; and all operators between them.
 #
-my $script = slurp_file('bloomtype--1.0.sql') . slurp_file('bloomtype_unique--1.0.sql');
+my $script = slurp_file('bloomtype--1.0.sql') . slurp_file('set/bloomtype_set--0.9.sql') . slurp_file('set/bloomtype_unique--0.9.sql');
 my %words = map { $_ => 1 } $script =~ /\b([a-z_][a-z_0-9]*)\s*\(/g;
 # what a loop over the server's own catalogs would use
 $words{$_} = 1 foreach qw(unnest format array_agg string_agg quote_ident generate_series);
@@ -120,7 +120,7 @@ SELECT 1::int4 - 0.5::float8;
 SQL
 like($stderr, qr/captured by a decoy of -/, 'and so is an operator that would need a cast');
 
-($status, $stdout, $stderr) = $node->psql('target', 'CREATE EXTENSION bloomtype SCHEMA ext; CREATE EXTENSION bloomtype_unique SCHEMA ext', extra_params => [ '-U', 'attacker' ]);
+($status, $stdout, $stderr) = $node->psql('target', 'CREATE EXTENSION bloomtype SCHEMA ext; CREATE EXTENSION bloomtype_set SCHEMA ext; CREATE EXTENSION bloomtype_unique SCHEMA ext', extra_params => [ '-U', 'attacker' ]);
 is($stderr, '', 'a role that may create a schema installs the extension among decoys');
 ($status, $stdout, $stderr) = $node->psql('target', 'CREATE SCHEMA other; ALTER EXTENSION bloomtype SET SCHEMA other', extra_params => [ '-U', 'attacker' ]);
 like($stderr, qr/must be owner of type ext\.bloom/, 'but cannot move it, since its objects belong to the superuser');
@@ -131,7 +131,7 @@ FROM pg_depend AS d
 	 JOIN pg_depend AS r ON r.classid = d.classid AND r.objid = d.objid AND r.deptype = 'n'
 	 LEFT JOIN pg_depend AS own ON own.classid = r.refclassid AND own.objid = r.refobjid AND own.deptype IN ('e', 'i')
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-  AND d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_unique'))
+  AND d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_set', 'bloomtype_unique'))
   AND r.refclassid IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass)
   AND own.objid IS NULL
 SQL
@@ -239,7 +239,7 @@ my @order = sort { ($b eq 'bloom_set_create') <=> ($a eq 'bloom_set_create') || 
 # every function has a call here, and every call a function
 my $ours = q{FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_depend AS d ON d.objid = p.oid
 	WHERE d.classid = 'pg_proc'::regclass AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
-	  AND d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_unique'))};
+	  AND d.refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_set', 'bloomtype_unique'))};
 my $public = $node->safe_psql('target', qq{SELECT DISTINCT proname COLLATE "C" $ours AND proname NOT LIKE E'\\\\_%' ORDER BY 1});
 is($public, join("\n", sort keys %calls), 'every public function is called here');
 

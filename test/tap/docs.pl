@@ -117,7 +117,7 @@ LEFT JOIN pg_operator AS o ON o.oid = objid AND classid = 'pg_operator'::regclas
 LEFT JOIN pg_type AS t ON t.oid = objid AND classid = 'pg_type'::regclass AND typelem = 0
 LEFT JOIN pg_opclass AS c ON c.oid = objid AND classid = 'pg_opclass'::regclass
 WHERE refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-  AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_unique'))
+  AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_set', 'bloomtype_unique'))
   AND coalesce(proname, oprname, typname, opcname) !~ '^_'
 ORDER BY 1
 SQL
@@ -165,7 +165,7 @@ my @catalog = split /\n/, $node->safe_psql('postgres', <<'SQL');
 WITH ours AS
 	(SELECT classid, objid FROM pg_depend
 	 WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
-	   AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_unique')))
+	   AND refobjid IN (SELECT oid FROM pg_extension WHERE extname IN ('bloomtype', 'bloomtype_set', 'bloomtype_unique')))
 SELECT objid, proname || '(' ||
 	   (SELECT coalesce(string_agg(concat_ws(' ', nullif(proargnames[i], ''),
 											 format_type(type, NULL),
@@ -213,7 +213,7 @@ is( join("\n", sort map { normal_signature($_) } @signatures),
 # since which version: the first script that creates one of this name
 my (%since, %group, @groups);
 
-foreach my $script (sort glob 'bloomtype{,_unique}--*.sql')
+foreach my $script (sort glob 'bloomtype--*.sql set/bloomtype_{set,unique}--*.sql')
 {
 	my ($version) = $script =~ /--([\d.]+)\.sql$/;
 	my $group;
@@ -236,13 +236,10 @@ foreach my $entry (@entries)
 		my ($name) = $function =~ /^(\w+)/;
 		my $group = $group{$function} // '';
 
-		ok($since{$name} eq '1.0' || $entry->{prose} =~ /`$name`.*Since $since{$name}\b/, "$name: since which version, if not since 1.0");
+		ok($since{$name} =~ /^(1\.0|0\.9)$/ || $entry->{prose} =~ /`$name`.*Since $since{$name}\b/, "$name: since which version, if not since 1.0");
 		push @documented, $group unless @documented && $documented[-1] eq $group;
 	}
 }
-# unique keys have a script of their own; they stand after the sets
-my $unique = 'KEYS UNIQUE ACROSS PARTITIONS';
-@groups = map { $_ eq 'STORED SETS' ? ($_, $unique) : $_ } grep { $_ ne $unique } @groups;
 is("@documented", "@groups", 'the reference is grouped as the scripts are');
 
 $node->stop;

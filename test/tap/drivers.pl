@@ -18,7 +18,7 @@ $node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
 # JDBC knows no sockets
 $node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'");
 $node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype');
+$node->safe_psql('postgres', 'CREATE EXTENSION bloomtype_set CASCADE');
 $node->safe_psql('postgres', slurp_file('test/drivers/visited.sql'));
 
 my $user = getpwuid($<);

@@ -22,7 +22,7 @@ $node->init;
 $node->append_conf('postgresql.conf', "max_connections = 20\nfull_page_writes = on\n");
 $node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION bloomtype;
+	CREATE EXTENSION bloomtype_set CASCADE;
 	SELECT bloom_set_create('seen', 'bigint');
 	SELECT bloom_set_create('lately', 'bigint', keep => '900 years');
 	-- in keys form, so that its cardinality is exact

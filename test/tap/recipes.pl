@@ -69,7 +69,7 @@ sub check
 		my $done = 0;
 
 		$node->safe_psql('postgres', "CREATE DATABASE $database");
-		$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS bloomtype');
+		$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS bloomtype_set CASCADE');
 		foreach my $statement (recipe($file, $section))
 		{
 			my $bigger = $statement;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch.c
- *		Test src/bits/batch.c: many keys at once are found as one by one.
+ *		Test src/bits/rounds.c: many keys at once are found as one by one.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "bits/batch.h"
+#include "bits/rounds.h"
 #include "bits/counters.h"
 
 #define MAX_KEYS	20000

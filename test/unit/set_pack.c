@@ -1,5 +1,5 @@
 /*
- * Packed lists of stored sets (src/set/pack.c) against plain arrays, and under bytes
+ * Packed lists of stored sets (set/pack.c) against plain arrays, and under bytes
  * that were made up.
  */
 #include "c.h"

@@ -10,7 +10,7 @@ use warnings;
 use Exporter 'import';
 use IPC::Run;
 use PostgreSQL::Test::Utils;
-use Sets;
+use Server;
 use Test::More;
 
 our @EXPORT = qw(start_unique_server try session schema errors_of);

@@ -1,30 +1,46 @@
 #
-# What the tests of stored sets in tap/ have in common: a server, and sessions that
-# run at the same time.
+# What tests of all products have in common: a server, libraries that are built for a
+# test, and sessions that run at the same time.
 #
-package Sets;
+package Server;
 
 use strict;
 use warnings;
 
+use Cwd 'abs_path';
 use Digest::MD5 'md5_hex';
 use Exporter 'import';
 use Fcntl ':flock';
-use File::Spec;
+use File::Basename;
 use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_server start_small_server use_library use_mutant answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
+our @EXPORT = qw(start_server start_small_server use_library use_mutant copy_sources apply_mutant answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
 	make_gate paused);
 
 my $node;
 my $gates = 0;
 my $files = 0;
-my @small;		# the flags of start_small_server's library
+my $small;		# the product and the flags of start_small_server's library
 
-# start_server NAME, SETTINGS, INIT...: one that has the extension, and these tables:
+my $top = abs_path(dirname(__FILE__) . '/..');
+
+# What a library is built of, the scripts that make its functions, and what these require.
+my %products = (
+	bloomtype => {
+		folder => '.',
+		sources => [ qw(bloomtype.c src Makefile META.json bloomtype.control bloomtype--1.0.sql) ],
+		scripts => ['bloomtype--1.0.sql'],
+		requires => '' },
+	bloomtype_set => {
+		folder => 'set',
+		sources => [ 'src', map { "set/$_" } qw(*.c *.h *.control *.sql Makefile unique) ],
+		scripts => [ 'set/bloomtype_set--0.9.sql', 'set/bloomtype_unique--0.9.sql' ],
+		requires => 'CREATE EXTENSION bloomtype;' });
+
+# start_server NAME, SETTINGS, INIT...: one that has all extensions, and these tables:
 # told, for keys that were told to be new, and the gate at which sessions wait for
 # each other.
 sub start_server
@@ -36,95 +52,135 @@ sub start_server
 	return $node;
 }
 
-# start_small_server NAME, SETTINGS, FLAG...: the same with a library of its own, built
-# with assertions and these flags, in whose sets ranges are small, and stripes few: they
-# split after a few keys, and all sessions meet in them.
+# start_small_server PRODUCT, NAME, SETTINGS, FLAG...: the same with a library of its own,
+# built with assertions and these flags, in whose sets ranges are small, and stripes few:
+# they split after a few keys, and all sessions meet in them.
 sub start_small_server
 {
-	my ($name, $settings, @flags) = @_;
+	my ($product, $name, $settings, @flags) = @_;
 
 	start_node($name, $settings);
-	@small = ('-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
-		'-DSTORED_SET_STRIPE_BITS=1', @flags);
-	use_library('postgres', @small);
+	$small = [ $product, '-DUSE_ASSERT_CHECKING', '-DSTORED_SET_LIST_BYTES=70', '-DSTORED_SET_FEW_KEYS=4',
+		'-DSTORED_SET_STRIPE_BITS=1', @flags ];
+	use_library('postgres', @$small);
 	return $node;
 }
 
-# use_library DATABASE, FLAG...: build the library with these flags, unless another test
-# has, and make its SQL functions in a database, without the extension.
+# use_library DATABASE, PRODUCT, FLAG...: build its library with these flags, unless another
+# test has, and make its SQL functions in a database, without its extensions.
 sub use_library
 {
-	my ($database, @flags) = @_;
-	my $dir = library_dir(md5_hex("@flags"));
-	my $common = library_dir('common');
+	my ($database, $product, @flags) = @_;
+	my $dir = library_dir($product, md5_hex("@flags"));
+	my $common = library_dir($product, 'common');
 
 	open my $lock, '>', "$common.lock" or die "$common.lock: $!";
 	flock $lock, LOCK_EX or die "$common.lock: $!";
 	if (!-d $common)
 	{
-		mkdir $common;
-		system_or_bail('cp', '-r', 'bloomtype.c', 'src', 'Makefile', 'META.json', 'bloomtype.control', 'bloomtype--1.0.sql', 'bloomtype_unique.control', 'bloomtype_unique--1.0.sql', $common);
-		system_or_bail('find', $common, '-name', '*.o', '-delete');
-		build_library($common, $flags[0]);
+		copy_sources($common, @{ $products{$product}{sources} });
+		build_library($common, $product, $flags[0]);
 	}
 	# only these files know the other flags
-	copy_library($common, $dir, glob('src/set/*.c src/unique/*.c'), grep { slurp_file($_) =~ /"pause\.h"/ } glob 'src/*/*.c') if !-d $dir;
-	make_functions($dir, $database, @flags);
+	copy_library($common, $dir, $product, sources_with($common, qr/"pause\.h"|"set\/\w+\.h"/)) if !-d $dir;
+	make_functions($dir, $database, $product, @flags);
 	close $lock;
 	return;
 }
 
 # use_mutant MUTANT: a database of this name that has the library of start_small_server
-# with test/mutants/MUTANT.patch, which compiles what the patch touches.
+# with the patch mutants/MUTANT.patch beside the test's folder, which compiles what the patch touches.
 sub use_mutant
 {
 	my ($mutant) = @_;
-	my $dir = library_dir($FindBin::Script =~ s/\.pl$//r . "_$mutant");
-	my $patch = slurp_file("test/mutants/$mutant.patch");
+	my ($product, @flags) = @$small;
+	my $dir = library_dir($product, $FindBin::Script =~ s/\.pl$//r . "_$mutant");
 
-	copy_library(library_dir(md5_hex("@small")), $dir, $patch =~ m{^\+\+\+ b/(\S+)}mg);
-	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', File::Spec->rel2abs("test/mutants/$mutant.patch"));
+	copy_library(library_dir($product, md5_hex("@flags")), $dir, $product, apply_mutant($mutant));
+	apply_mutant($mutant, $dir);
 	$node->safe_psql('postgres', "CREATE DATABASE $mutant");
-	make_functions($dir, $mutant, @small);
+	make_functions($dir, $mutant, $product, @flags);
+	return;
+}
+
+# apply_mutant MUTANT, DIR: patch the sources in the directory, if there is one; the files
+# that the patch touches.
+sub apply_mutant
+{
+	my ($mutant, $dir) = @_;
+	my $patch = "$FindBin::RealBin/../mutants/$mutant.patch";
+
+	system_or_bail('patch', '-d', $dir, '-p1', '-s', '--fuzz=0', '--no-backup-if-mismatch', '-i', abs_path($patch)) if defined $dir;
+	return slurp_file($patch) =~ m{^\+\+\+ b/(\S+)}mg;
+}
+
+# copy_sources DIR, FILE...: these of ours, without what was built of them.
+sub copy_sources
+{
+	my ($dir, @files) = @_;
+
+	mkdir $dir;
+	foreach my $file (map { glob "$top/$_" } @files)
+	{
+		my $folder = dirname($file =~ s{^\Q$top\E}{$dir}r);
+
+		mkdir $folder;
+		system_or_bail('cp', '-r', $file, $folder);
+	}
+	system_or_bail('find', $dir, '-name', '*.[os]*', '!', '-name', '*.sql', '-delete');
 	return;
 }
 
 sub library_dir
 {
-	my ($name) = @_;
-	return "$PostgreSQL::Test::Utils::tmp_check/library_$name";
+	my ($product, $name) = @_;
+	return "$PostgreSQL::Test::Utils::tmp_check/${product}_$name";
 }
 
-# copy_library FROM, TO, FILE...: without the objects of these files.
+# sources_with DIR, PATTERN: those whose text it matches, by their paths in the directory.
+sub sources_with
+{
+	my ($dir, $pattern) = @_;
+	return map { s{^\Q$dir\E/}{}r } grep { slurp_file($_) =~ $pattern } glob "$dir/*.c $dir/*/*.c $dir/*/*/*.c";
+}
+
+# copy_library FROM, TO, PRODUCT, FILE...: without the objects of these files.
 sub copy_library
 {
-	my ($from, $to, @files) = @_;
+	my ($from, $to, $product, @files) = @_;
 
 	# with the times of the others, so that make keeps them
 	system_or_bail('cp', '-a', $from, $to);
-	unlink "$to/bloomtype.so", map { s/\.c$/.o/r } map { "$to/$_" } @files;
+	unlink library_file($to, $product), map { s/\.c$/.o/r } map { "$to/$_" } @files;
 	return;
+}
+
+sub library_file
+{
+	my ($dir, $product) = @_;
+	return "$dir/$products{$product}{folder}/$product.so";
 }
 
 sub build_library
 {
-	my ($dir, @flags) = @_;
+	my ($dir, $product, @flags) = @_;
 
-	system_or_bail('make', '-s', '-C', $dir, '-j', '2', 'with_llvm=no', "COPT=-O1 @flags",
-		'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'), 'bloomtype.so');
+	system_or_bail('make', '-s', '-C', "$dir/$products{$product}{folder}", '-j', '2', 'with_llvm=no', "COPT=-O1 @flags",
+		'PG_CONFIG=' . ($ENV{PG_CONFIG} || 'pg_config'), "$product.so");
 	return;
 }
 
-# make_functions DIR, DATABASE, FLAG...: build what is missing, and make the SQL functions.
+# make_functions DIR, DATABASE, PRODUCT, FLAG...: build what is missing, and make the SQL functions.
 sub make_functions
 {
-	my ($dir, $database, @flags) = @_;
+	my ($dir, $database, $product, @flags) = @_;
+	my $library = library_file($dir, $product);
 
-	build_library($dir, @flags);
-	my $script = slurp_file("$dir/bloomtype--1.0.sql") . slurp_file("$dir/bloomtype_unique--1.0.sql");
+	build_library($dir, $product, @flags);
+	my $script = join '', map { slurp_file("$dir/$_") } @{ $products{$product}{scripts} };
 	$script =~ s/^\\.*$//mg;
-	$script =~ s/'MODULE_PATHNAME'/'$dir\/bloomtype.so'/g;
-	$node->safe_psql($database, $script);
+	$script =~ s/'MODULE_PATHNAME'/'$library'/g;
+	$node->safe_psql($database, $products{$product}{requires} . $script);
 	return;
 }
 
