@@ -96,3 +96,8 @@ CREATE FUNCTION bloom_set_filter(set regclass, capacity float8,
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
 COMMENT ON FUNCTION bloom_set_filter(regclass, float8, float8, timestamptz) IS 'a filter for capacity keys at false-positive rate fp_prob, with the keys of a set; it has the seed of the set, which whoever reads the filter then knows; a WARNING if it holds more keys than its capacity';
+
+CREATE FUNCTION _bloom_set_check() RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION _bloom_set_check() IS 'an error, unless the filters of bloom_set_filter are those of bloomtype: the last statement of the install script';
+SELECT _bloom_set_check();

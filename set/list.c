@@ -41,15 +41,15 @@
 #define COLUMNS		6
 
 /*
- * StoredSetParamsFunction
- *		Our function with the parameters of a set; others can have its name.
+ * StoredSetFunction
+ *		The only function of our extension with this name; others can have it, too.
  */
 Oid
-StoredSetParamsFunction(void)
+StoredSetFunction(const char *name)
 {
 	Oid			extension = get_extension_oid("bloomtype_set", true);
 	CatCList   *named = SearchSysCacheList1(PROCNAMEARGSNSP,
-											CStringGetDatum("_bloom_set_params"));
+											CStringGetDatum(name));
 	Oid			result = InvalidOid;
 
 	for (int i = 0; i < named->n_members; i++)
@@ -183,7 +183,7 @@ bloom_sets(PG_FUNCTION_ARGS)
 		if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 			elog(ERROR, "return type must be a row type");
 		call->tuple_desc = BlessTupleDesc(tupdesc);
-		call->user_fctx = FindTables(StoredSetParamsFunction());
+		call->user_fctx = FindTables(StoredSetFunction("_bloom_set_params"));
 		MemoryContextSwitchTo(oldcontext);
 	}
 	call = SRF_PERCALL_SETUP();

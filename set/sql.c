@@ -249,7 +249,7 @@ StoredSetMakeTable(const StoredSet *set, Oid schema, const char *name,
 							 " WITH (deduplicate_items = off))"
 							 " USING heap WITH (fillfactor = %d)",
 							 unlogged ? " UNLOGGED" : "", table,
-							 StoredSetDefault(set, StoredSetParamsFunction()),
+							 StoredSetDefault(set, StoredSetFunction("_bloom_set_params")),
 							 STORED_SET_FILLFACTOR),
 					false, 0) != SPI_OK_UTILITY ||
 		SPI_execute(psprintf("ALTER TABLE %s ALTER COLUMN hashes SET STORAGE PLAIN",
