@@ -12,7 +12,7 @@
 #include "set/store.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
-PG_MODULE_MAGIC_EXT(.name = "bloomtype_set",.version = "0.9.0");
+PG_MODULE_MAGIC_EXT(.name = "bloomtype_set",.version = "1.0.0-rc3");
 #else
 PG_MODULE_MAGIC;
 #endif

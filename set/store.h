@@ -100,7 +100,7 @@ extern void StoredSetRecall(StoredSetTable *table);
 extern void StoredSetRemember(const StoredSetTable *table);
 
 /* ----------------------------------------------------------------
- *							rows.c
+ *							table.c
  * ----------------------------------------------------------------
  */
 
