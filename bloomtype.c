@@ -476,7 +476,7 @@ _PG_init(void)
 	BloomCountingInput = _counting_bloom_in;
 	BloomSeenScanInit();
 	BloomGiveBatches(bloom_contains, _bloom_contained);
-	BloomGiveFilters(_bloom_in, _counting_bloom_in);
+	BloomGiveBuilds();
 }
 
 /*
