@@ -940,15 +940,15 @@ bloom_set_filter(PG_FUNCTION_ARGS)
 	BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
 	StoredSetOpen(&table, relid, false, true);
 	CheckWhole(set, table.rel);
-	filter = StoredSetFilters->make(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
-									set->params.seed, &set->key_type);
+	filter = StoredSetBuild->begin(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
+								   set->params.seed, &set->key_type);
 	oldest = StoredSetOldestSlice(&set->params, GetTimeArg(fcinfo, 3));
 	StoredSetFind(&table, &table.visible, PG_UINT64_MAX, 0);
 	do
 	{
 		more = GatherHashes(&table, oldest, 10 * BATCH_HASHES, &gathered);
-		filter = StoredSetFilters->add(filter, gathered.hashes, gathered.nhashes);
+		filter = StoredSetBuild->add(filter, gathered.hashes, gathered.nhashes);
 	} while (more);
 	StoredSetClose(&table);
-	PG_RETURN_DATUM(StoredSetFilters->finish(filter));
+	PG_RETURN_DATUM(StoredSetBuild->end(filter));
 }
