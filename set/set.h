@@ -82,6 +82,7 @@ typedef struct StoredSetSearch
 	bool		found;			/* a version of its row */
 	int			nlost;			/* entries of its row without one */
 	int			nlost_before;	/* in the search before, which lost all */
+	bool		lost_range;		/* a row of a range had no version */
 } StoredSetSearch;
 
 /* An open set */

@@ -744,12 +744,11 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 		{
 			StoredSetSearch last = *search;
 			bool		is_end = !NextEntry(search);
+			bool		is_lost = search == &table->versions && last.at_entry &&
+			!last.found && last.nlost > 0 && (is_end || search->nlost == 0);
 
 			/* has a row moved, so that all that we know of it is gone? */
-			if (search == &table->versions && last.at_entry &&
-				!last.found && last.nlost > 0 &&
-				last.nlost != last.nlost_before &&
-				(is_end || search->nlost == 0))
+			if (is_lost && last.nlost != last.nlost_before)
 			{
 				SearchFrom(table, search, last.start, last.lane);
 				search->start = last.start;
@@ -757,6 +756,7 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 				search->nlost_before = last.nlost;
 				continue;
 			}
+			search->lost_range |= is_lost && last.lane == 0;
 			if (is_end && search->lowest > search->end)
 			{
 				uint64		from = search->lowest - 1;
