@@ -300,25 +300,6 @@ KeepLane(const StoredSetCall *call, StoredSetRange *range,
 }
 
 /*
- * StoredSetCopyPack
- *		A copy of a list, which is read in its page.
- */
-StoredSetPack
-StoredSetCopyPack(const StoredSetPack *pack)
-{
-	StoredSetPack copy = *pack;
-	Size		size = pack->end - pack->high_parts;
-	uint8	   *bytes = palloc(size);
-
-	memcpy(bytes, pack->high_parts, size);
-	copy.high_parts = bytes;
-	copy.low_parts = bytes + (pack->low_parts - pack->high_parts);
-	copy.ages = bytes + (pack->ages - pack->high_parts);
-	copy.end = bytes + size;
-	return copy;
-}
-
-/*
  * Read a version of a range's row.  True: it is committed, or our own, and so
  * says which keys of the range there are.
  *

@@ -148,7 +148,6 @@ typedef struct StoredSetLoad
 	MemoryContext scratch;
 } StoredSetLoad;
 
-extern int64 StoredSetCheckKeep(Datum value);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
 							   const char *name, bool unlogged,
 							   const char *comment);

@@ -26,7 +26,10 @@ typedef struct BloomWholeRoutine
 {
 	int			version;
 
-	/* the input functions of bloom and counting_bloom, by which these are known */
+	/*
+	 * the input functions of bloom and counting_bloom, by which these are
+	 * known
+	 */
 	PGFunction	input;
 	PGFunction	counting_input;
 
@@ -36,11 +39,19 @@ typedef struct BloomWholeRoutine
 	/* the key type of a filter; an error, if it is none */
 	BloomKeyType (*key_type_of) (Datum filter);
 
-	/* an empty filter, to which ascending distinct hashes are added */
+	/* an empty filter, of keys or of bits */
 	Bloom	   *(*make) (double capacity, double fp_prob, int64 seed,
-						 const BloomKeyType *key_type);
+						 const BloomKeyType *key_type, bool as_bits);
+
+	/*
+	 * The filter with distinct hashes, which ascend, and are below those of
+	 * the calls before.  NULL: they are too many for a filter of keys, which
+	 * is freed.
+	 */
 	Bloom	   *(*add) (Bloom *filter, const uint64 *hashes, uint64 nhashes);
-	Datum		(*finish) (Bloom *filter);	/* warns, if there are too many */
+
+	/* the filter as a value; a WARNING, if it has more keys than its capacity */
+	Datum		(*finish) (Bloom *filter);
 } BloomWholeRoutine;
 
 #endif							/* BLOOM_WHOLE_H */
