@@ -10,12 +10,10 @@
 -- privileges of the caller.  Their times are the clock of sets that forget.
 -- ----------------------------------------------------------------
 
--- not STRICT; keeps the parameters of a set; keep is in microseconds, 0 is forever
-CREATE FUNCTION _bloom_set_params(keep bigint, seed bigint, kept_bits int,
-								 key_type bloom)
-	RETURNS bytea
+-- not STRICT; keeps the parameters of a set, as a text
+CREATE FUNCTION _bloom_set_params(parameters text) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_set_params(bigint, bigint, int, bloom) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set; the last is an empty filter with the type of its keys';
+COMMENT ON FUNCTION _bloom_set_params(text) IS 'default of a column in the table of a set: null; the argument is the parameters of the set: keep is in microseconds, 0 is forever';
 
 -- not STRICT; without keep, keys are kept forever; without seed, it is random
 CREATE FUNCTION bloom_set_create(name text, key_type text,

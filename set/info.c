@@ -139,15 +139,15 @@ MakeFilter(StoredSetTable *table, int64 oldest, double capacity, double fp_prob,
 {
 	const StoredSet *set = &table->set;
 	Gathered	gathered = {0};
-	Bloom	   *filter = StoredSetFilters->make(capacity, fp_prob, set->params.seed,
-												&set->key_type, as_bits);
+	Bloom	   *filter = StoredSetBuild->begin(capacity, fp_prob, set->params.seed,
+											   &set->key_type, as_bits);
 	bool		more = true;
 
 	StoredSetFind(table, &table->visible, PG_UINT64_MAX, 0);
 	while (more && filter != NULL)
 	{
 		more = GatherHashes(table, oldest, &gathered);
-		filter = StoredSetFilters->add(filter, gathered.hashes, gathered.nhashes);
+		filter = StoredSetBuild->add(filter, gathered.hashes, gathered.nhashes);
 	}
 	if (gathered.hashes != NULL)
 		pfree(gathered.hashes);
@@ -182,5 +182,5 @@ bloom_set_filter(PG_FUNCTION_ARGS)
 		filter = MakeFilter(&table, oldest, PG_GETARG_FLOAT8(1),
 							PG_GETARG_FLOAT8(2), true);
 	StoredSetClose(&table);
-	PG_RETURN_DATUM(StoredSetFilters->finish(filter));
+	PG_RETURN_DATUM(StoredSetBuild->end(filter));
 }

@@ -13,8 +13,8 @@
 #include "nodes/parsenodes.h"
 #include "utils/timestamp.h"
 
+#include "build.h"
 #include "set/set.h"
-#include "whole.h"
 
 /* The columns of a set's table */
 #define STORED_SET_START	1
@@ -45,10 +45,6 @@
 #define STORED_SET_LIST_BYTES	1100
 #endif
 #define STORED_SET_HARD_BYTES	6000
-
-/* Times that are kept are cut into this many slices, and some more are live */
-#define STORED_SET_SLICES		62
-#define STORED_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
 
 /* An array with place for one more element, or a first one, which doubles */
 static inline void *
@@ -107,12 +103,16 @@ StoredSetTimeArg(FunctionCallInfo fcinfo, int argno)
 }
 
 /* ----------------------------------------------------------------
- *							identity.c
+ *							module.c
  * ----------------------------------------------------------------
  */
 
-/* set/module.c */
-extern const BloomWholeRoutine *StoredSetFilters;
+extern const BloomBuildRoutine *StoredSetBuild;
+
+/* ----------------------------------------------------------------
+ *							identity.c
+ * ----------------------------------------------------------------
+ */
 
 extern char *StoredSetDefault(const StoredSet *set, Oid function);
 extern Oid	StoredSetParamsFunction(void);

@@ -276,8 +276,7 @@ DROP FUNCTION try;
 --
 -- Where the type is kept: the default of a column, which only its owner changes
 --
-SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'ids'::regclass \gset
-SELECT (bloom_info(substring(:'pg_get_expr' FROM '''([^'']*)''::bloom')::bloom)).key_type;
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'ids'::regclass;
 -- a table with the same definition is a set, be it made by hand
 CREATE TABLE again (LIKE ids INCLUDING ALL);
 SELECT bloom_set_add('again', 1) AS new, bloom_set_add('ids', 1) AS new, bloom_set_add('again', 1) AS seen;

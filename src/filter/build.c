@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * filter/whole.c
- *		Whole filters, for other libraries: src/whole.h.
+ * filter/build.c
+ *		Filters of hashes, for other libraries: src/build.h.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -9,28 +9,13 @@
  */
 #include "postgres.h"
 
+#include "build.h"
 #include "filter/call.h"
-#include "filter/fetch.h"
-#include "whole.h"
-
-static char *
-TextOfKeyType(const BloomKeyType *key_type)
-{
-	BloomShape	least = BloomShapeExplicit(BLOOM_MIN_BITS, 1, 0);
-
-	return BloomToText(PointerGetDatum(BloomMake(&least, key_type,
-												 BLOOM_KEYS, 0)));
-}
-
-static BloomKeyType
-KeyTypeOf(Datum filter)
-{
-	return BloomKeyTypeOf(BloomFetch(filter));
-}
+#include "key/hash.h"
 
 static Bloom *
-Make(double capacity, double fp_prob, int64 seed, const BloomKeyType *key_type,
-	 bool as_bits)
+Begin(double capacity, double fp_prob, int64 seed, const BloomKeyType *key_type,
+	  bool as_bits)
 {
 	BloomShape	shape = BloomShapeForCapacity(capacity, fp_prob, seed);
 
@@ -55,7 +40,7 @@ MakeRoom(Bloom *filter, uint64 nkeys)
 
 /*
  * Hashes that come from the highest down are appended, so that nothing moves: until
- * the filter is finished, its keys descend.
+ * the end, the keys of the filter descend.
  */
 static Bloom *
 Add(Bloom *filter, const uint64 *hashes, uint64 nhashes)
@@ -84,7 +69,7 @@ Add(Bloom *filter, const uint64 *hashes, uint64 nhashes)
 }
 
 static Datum
-Finish(Bloom *filter)
+End(Bloom *filter)
 {
 	uint64	   *data = BloomKeyData(filter);
 	uint64		n = BloomIsKeys(filter) ? filter->count : 0;
@@ -104,22 +89,19 @@ Finish(Bloom *filter)
 }
 
 /*
- * BloomGiveFilters
- *		Let other libraries find all this, and these functions.
+ * BloomGiveBuilds
+ *		Let other libraries find these functions.
  */
 void
-BloomGiveFilters(PGFunction input, PGFunction counting_input)
+BloomGiveBuilds(void)
 {
-	static BloomWholeRoutine routine = {
-		.version = BLOOM_WHOLE_ROUTINE_VERSION,
-		.text_of_key_type = TextOfKeyType,
-		.key_type_of = KeyTypeOf,
-		.make = Make,
+	static const BloomBuildRoutine routine = {
+		.interface = BLOOM_BUILD_INTERFACE,
+		.hashing = BLOOM_HASHING,
+		.begin = Begin,
 		.add = Add,
-		.finish = Finish
+		.end = End
 	};
 
-	routine.input = input;
-	routine.counting_input = counting_input;
-	*find_rendezvous_variable(BLOOM_WHOLE_ROUTINE) = &routine;
+	*find_rendezvous_variable(BLOOM_BUILD_ROUTINE) = unconstify(BloomBuildRoutine *, &routine);
 }
