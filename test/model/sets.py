@@ -793,7 +793,7 @@ class Driver:
         if what != 'empty':
             self.do_begin(session)
             self.alone = session
-            if self.rnd.random() < 0.5:
+            if self.rnd.random() < 0.8:
                 self.do_rewrite_alone(session)
 
     def run(self):
