@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * set/list.c
+ * set/sets.c
  *		Stored sets: all that are in the database.
  *
  * A set is a table with a default that calls _bloom_set_params, so its default
