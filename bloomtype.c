@@ -30,13 +30,31 @@
  * rest lies in the folder of what it knows; a file includes files of its own
  * folder and of those below it, and no others:
  *
- *		src/func	what SQL calls beside this file: the aggregates, shards,
- *					hashes
+ *		src/func	what SQL calls beside this file: aggregates, shards, hashes
+ *		src/seen	bloom_seen: a window function, and the plan node that it has
+ *		src/plan	what the planner asks of filter @> key, and ANALYZE
  *		src/filter	the value: format, text and binary form, type modifier,
  *					filters as sets, states, from a TOASTed Datum to the filter
  *		src/key		from a Datum to 64 bits; nothing of filters
  *		src/bits	positions, counters, the bytes of a filter, sizes, sorting;
  *					nothing of a server
+ *
+ * All of this is one library, which writes to no table.
+ *
+ * Three products
+ * --------------
+ *
+ * Two other libraries stand on this one, each with a README, SQL scripts and
+ * tests of its own; nothing here knows of them.
+ *
+ *		set/		bloomtype_set.so: sets of keys in tables, and (set/unique)
+ *					keys unique across partitions.  It has a copy of src/key
+ *					and src/bits, and calls src/filter by a struct of functions.
+ *		scan/		bloomtype_scan.so: scans that drop rows early, a preview.
+ *					It calls src/filter by a struct of functions, too.
+ *
+ * Names
+ * -----
  *
  * A snake_case function is SQL-callable and has the name that it has in SQL;
  * a CamelCase one is for C.  The server itself exports functions with names
@@ -458,7 +476,7 @@ _PG_init(void)
 	BloomCountingInput = _counting_bloom_in;
 	BloomSeenScanInit();
 	BloomGiveBatches(bloom_contains, _bloom_contained);
-	BloomGiveFilters(_bloom_in, _counting_bloom_in);
+	BloomGiveBuilds();
 }
 
 /*

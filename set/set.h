@@ -24,12 +24,7 @@
 #include "args.h"
 #include "key/hash.h"
 #include "set/pack.h"
-
-/* Bits of a hash that lists can keep */
-#define STORED_SET_ALL_BITS			64
-#ifndef STORED_SET_MIN_BITS
-#define STORED_SET_MIN_BITS			32
-#endif
+#include "set/params.h"
 
 /* Hashes that a lane can have */
 #define STORED_SET_LANE_KEYS		127
@@ -48,14 +43,6 @@ typedef enum StoredSetAnswer
 	STORED_SET_SEEN,			/* found */
 	STORED_SET_FRESH			/* added */
 } StoredSetAnswer;
-
-/* In the definition of a set's table */
-typedef struct StoredSetParams
-{
-	int64		keep;			/* microseconds; 0: forever */
-	int64		seed;
-	int32		kept_bits;		/* of a hash, in lists */
-} StoredSetParams;
 
 /* A set, by the definition of its table */
 typedef struct StoredSet

@@ -127,17 +127,11 @@ StoredSetCheckKeep(Datum value)
 	return (int64) microseconds;
 }
 
-/* The key type that a name stands for, as it would for a column. */
 static BloomKeyType
 GetKeyTypeArg(FunctionCallInfo fcinfo, int argno)
 {
-	Oid			type;
-	int32		typmod;
-
 	BloomCheckNotNull(PG_ARGISNULL(argno), "key_type");
-	parseTypeString(text_to_cstring(PG_GETARG_TEXT_PP(argno)), &type, &typmod,
-					NULL);
-	return BloomKeyTypeOfSqlType(type);
+	return BloomKeyTypeOfSqlType(PG_GETARG_OID(argno));
 }
 
 /* Parameters by the arguments of bloom_set_create. */
@@ -940,15 +934,15 @@ bloom_set_filter(PG_FUNCTION_ARGS)
 	BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
 	StoredSetOpen(&table, relid, false, true);
 	CheckWhole(set, table.rel);
-	filter = StoredSetFilters->make(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
-									set->params.seed, &set->key_type);
+	filter = StoredSetBuild->begin(PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2),
+								   set->params.seed, &set->key_type);
 	oldest = StoredSetOldestSlice(&set->params, GetTimeArg(fcinfo, 3));
 	StoredSetFind(&table, &table.visible, PG_UINT64_MAX, 0);
 	do
 	{
 		more = GatherHashes(&table, oldest, 10 * BATCH_HASHES, &gathered);
-		filter = StoredSetFilters->add(filter, gathered.hashes, gathered.nhashes);
+		filter = StoredSetBuild->add(filter, gathered.hashes, gathered.nhashes);
 	} while (more);
 	StoredSetClose(&table);
-	PG_RETURN_DATUM(StoredSetFilters->finish(filter));
+	PG_RETURN_DATUM(StoredSetBuild->end(filter));
 }

@@ -13,8 +13,8 @@
 #include "nodes/parsenodes.h"
 #include "utils/timestamp.h"
 
+#include "build.h"
 #include "set/set.h"
-#include "whole.h"
 
 /* The columns of a set's table */
 #define STORED_SET_START	1
@@ -46,10 +46,6 @@
 #endif
 #define STORED_SET_HARD_BYTES	6000
 
-/* Times that are kept are cut into this many slices, and some more are live */
-#define STORED_SET_SLICES		62
-#define STORED_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
-
 /* An array with place for one more element, or a first one, which doubles */
 static inline void *
 StoredSetMakePlace(void *array, int n, Size size)
@@ -74,12 +70,16 @@ StoredSetStripeEnd(uint64 hash)
 }
 
 /* ----------------------------------------------------------------
- *							identity.c
+ *							module.c
  * ----------------------------------------------------------------
  */
 
-/* set/module.c */
-extern const BloomWholeRoutine *StoredSetFilters;
+extern const BloomBuildRoutine *StoredSetBuild;
+
+/* ----------------------------------------------------------------
+ *							identity.c
+ * ----------------------------------------------------------------
+ */
 
 extern char *StoredSetDefault(const StoredSet *set, Oid function);
 extern Oid	StoredSetParamsFunction(void);
@@ -100,7 +100,7 @@ extern void StoredSetRecall(StoredSetTable *table);
 extern void StoredSetRemember(const StoredSetTable *table);
 
 /* ----------------------------------------------------------------
- *							rows.c
+ *							table.c
  * ----------------------------------------------------------------
  */
 

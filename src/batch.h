@@ -6,7 +6,7 @@
  * bloomtype.so puts the address of a BloomBatchRoutine into the rendezvous
  * variable BLOOM_BATCH_ROUTINE when it is loaded.  Who wants to test the keys of
  * filter @> key together, such as bloomtype_scan, finds it there, and calls
- * nothing else of the type.  A library that knows another version leaves the
+ * nothing else of the type.  A library that knows another interface leaves the
  * tests to the operator.
  *
  *		routine = *find_rendezvous_variable(BLOOM_BATCH_ROUTINE);
@@ -24,11 +24,14 @@
 #include "fmgr.h"
 
 #define BLOOM_BATCH_ROUTINE		"bloomtype batches"
-#define BLOOM_BATCH_ROUTINE_VERSION	1
+
+/* Changes with what follows */
+#define BLOOM_BATCH_INTERFACE	1
 
 typedef struct BloomBatchRoutine
 {
-	int			version;
+	/* stays where it is, whatever the interface */
+	int			interface;		/* BLOOM_BATCH_INTERFACE */
 
 	/* the functions that @> and <@ call, as fmgr_info finds them */
 	PGFunction	contains;		/* (filter, key) */

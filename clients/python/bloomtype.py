@@ -833,6 +833,8 @@ def _estimate(bits: int, hashes: int, bits_set: float) -> float:
 def register(connection: Any, info: Any = None) -> None:
     """From now on, a bloom is a Filter on this connection of psycopg 3.
 
+    A cursor that was made before keeps returning text.
+
     For an AsyncConnection, give the type as well:
 
         register(connection, await TypeInfo.fetch(connection, "bloom"))

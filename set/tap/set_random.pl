@@ -23,7 +23,7 @@ local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 
 
 foreach my $form ('', '--keep --capacity', '--unlogged --sessions 6 --keys 150')
 {
-	my $said = `$python ../test/model/sets.py --calls $calls --seed $seed $form 2>&1`;
+	my $said = `$python $FindBin::RealBin/../../test/model/sets.py --calls $calls --seed $seed $form 2>&1`;
 	my ($verdict) = $said =~ /^((?:not )?ok of .*)$/m;
 
 	is($?, 0, "$form " . ($verdict // 'failed')) or diag $said;

@@ -195,6 +195,7 @@ extern uint64 BloomCountContent(const Bloom *filter);
 extern const char *BloomTurnIntoFilter(Bloom *bytes, size_t size, BloomKind kind);
 extern void BloomTurnIntoBytes(Bloom *filter);
 
+extern const char *BloomCheckTypeName(const char *name, size_t len);
 extern const char *BloomCheckHeader(const Bloom *header);
 extern const char *BloomCheckContent(const Bloom *filter);
 

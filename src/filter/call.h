@@ -18,8 +18,8 @@
 /* filter/batch.c */
 extern void BloomGiveBatches(PGFunction contains, PGFunction contained);
 
-/* filter/whole.c */
-extern void BloomGiveFilters(PGFunction input, PGFunction counting_input);
+/* filter/build.c */
+extern void BloomGiveBuilds(void);
 
 /*
  * BloomHashKey

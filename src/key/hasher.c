@@ -129,6 +129,37 @@ NeedsQuotes(const char *name)
 	return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0';
 }
 
+/*
+ * BloomWholeName
+ *		The name of a key type in UTF-8, that of a built-in one too.
+ */
+char *
+BloomWholeName(const BloomKeyType *key_type)
+{
+	const ScalarType *scalar = FindScalar(key_type->id);
+
+	if (key_type->words > 0)
+		return pnstrdup(key_type->name, (Size) key_type->words * 8);
+	if (scalar == NULL || scalar->key_type != key_type->id)
+		elog(ERROR, "key type %u has no name", key_type->id);
+	return pstrdup(scalar->name);
+}
+
+/*
+ * BloomKeyTypeOfName
+ *		The key type with this name.
+ */
+BloomKeyType
+BloomKeyTypeOfName(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(scalars); i++)
+	{
+		if (strcmp(name, scalars[i].name) == 0)
+			return BloomBuiltinKeyType(scalars[i].key_type);
+	}
+	return BloomNamedKeyType(name);
+}
+
 /* Append a name in the server's encoding as it stands in a key type. */
 static void
 AppendName(StringInfo out, const char *server_name, bool always_quoted)

@@ -25,7 +25,7 @@ Usage: sets.py [--seed N] [--calls N] [--sessions N] [--keys N] [--keep] [--unlo
 
 The server is found as by psql; the test makes a schema of its own in the
 database, and drops it.  A failure prints the seed, and the last statements of all
-sessions.  Ranges should be small: test/tap/set_random.pl builds such a library.
+sessions.  Ranges should be small: set/tap/set_random.pl builds such a library.
 
 Needs Debian's python3-psycopg2.
 """

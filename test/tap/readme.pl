@@ -87,7 +87,7 @@ END
 	  or diag($printed);
 }
 my @installed = map { s{.*/}{}r } split /\n/, `find $scratch/installed -type f`;
-foreach my $file ('bloomtype.so', 'bloomtype.control', 'bloomtype--1.0.sql', 'bloomtype_set.so', 'bloomtype_set.control', 'bloomtype_set--0.9.sql', 'bloomtype_unique.control', 'bloomtype_unique--0.9.sql')
+foreach my $file ('bloomtype.so', 'bloomtype.control', 'bloomtype--1.0.sql', 'bloomtype_set.so', 'bloomtype_set.control', 'bloomtype_set--0.9.sql', 'bloomtype_unique.control', 'bloomtype_unique--0.9.sql', 'bloomtype_scan.so')
 {
 	ok((grep { $_ eq $file } @installed), "they install $file");
 }
