@@ -26,11 +26,11 @@ CREATE FUNCTION bloom_set_create(name text, key_type regtype,
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION bloom_set_create(text, regtype, interval, boolean, bigint, boolean, float8) IS 'make the table of a set of keys of a type; with keep, it forgets each key after that time, or up to keep / 62 later';
 
--- not STRICT, these: a null set is an error, a null key gives null
+-- not STRICT, these: a null set is an error; a null key is new, and gives null to tests and removals
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already, or (n / 2^64) one of n keys has the same hash';
+COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new, or is null; false: it was there already, or (n / 2^64) one of n keys has the same hash';
 
 CREATE FUNCTION bloom_set_add_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS anycompatiblearray
@@ -96,3 +96,8 @@ CREATE FUNCTION bloom_set_filter(set regclass, capacity float8,
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
 COMMENT ON FUNCTION bloom_set_filter(regclass, float8, float8, timestamptz) IS 'a filter of the keys of a set, with its seed, for capacity keys at false-positive rate fp_prob';
+
+CREATE FUNCTION _bloom_set_check() RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION _bloom_set_check() IS 'an error, unless the filters of bloom_set_filter are those of bloomtype: the last statement of the install script';
+SELECT _bloom_set_check();

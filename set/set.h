@@ -70,6 +70,7 @@ typedef struct StoredSetSearch
 	bool		found;			/* a version of its row */
 	int			nlost;			/* entries of its row without one */
 	int			nlost_before;	/* in the search before, which lost all */
+	bool		lost_range;		/* a row of a range had no version */
 } StoredSetSearch;
 
 /* An open set */
@@ -135,7 +136,6 @@ typedef struct StoredSetLoad
 	MemoryContext scratch;
 } StoredSetLoad;
 
-extern int64 StoredSetCheckKeep(Datum value);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
 							   const char *name, bool unlogged,
 							   const char *comment);
