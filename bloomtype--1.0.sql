@@ -42,7 +42,7 @@ CREATE TYPE bloom (
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key that was added, and has false positives at a known rate; bloom(capacity, fp_prob) is the type of filters of one shape, of which those of one seed and key type can be combined';
+COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key, with false positives at a known rate; bloom(capacity, fp_prob) has one shape, in which filters of one seed and key type can be combined';
 
 CREATE FUNCTION _bloom_to_shape(bloom, int, boolean) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -527,7 +527,7 @@ CREATE TYPE counting_bloom (
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE counting_bloom IS 'Bloom filter with a 4-bit counter in place of each bit, so that keys can be removed; counting_bloom(capacity, fp_prob) is the type of filters of one shape, of which those of one seed and key type can be combined';
+COMMENT ON TYPE counting_bloom IS 'Bloom filter with 4-bit counters, from which keys can be removed; counting_bloom(capacity, fp_prob) has one shape, in which filters of one seed and key type can be combined';
 
 CREATE FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', '_bloom_to_shape' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

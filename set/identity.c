@@ -381,7 +381,8 @@ StoredSetIdentify(Relation rel, StoredSet *set)
  *		How a table that is no set can become one again, or NULL.
  *
  * Columns that were added stay in its definition even after they are dropped.  A
- * copy has the others alone; but that of a unique key belongs to nobody.
+ * copy of the table lacks them.  But a copy of the set of a unique key belongs to no
+ * table, so that bloom_unique_create must make that anew.
  */
 const char *
 StoredSetCure(Relation rel)

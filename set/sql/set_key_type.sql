@@ -32,18 +32,16 @@ $$;
 
 -- fail, all of these
 \set VERBOSITY sqlstate
+-- a number is an OID
 SELECT bloom_set_create('s', 1);
 SELECT bloom_set_create('s');
 \set VERBOSITY default
 SELECT bloom_set_create('s', NULL);
 SELECT bloom_set_create('s', '');
--- the words of a syntax error differ between versions
-\set VERBOSITY sqlstate
-SELECT bloom_set_create('s', '1000');
-\set VERBOSITY default
 SELECT bloom_set_create('s', 'nowhere');
 SELECT bloom_set_create('s', 'nowhere.mood');
 SELECT bloom_set_create('s', '"Mood"');
+-- the words of a syntax error differ between versions
 \set VERBOSITY sqlstate
 SELECT bloom_set_create('s', 'int; DROP TABLE log');
 \set VERBOSITY default

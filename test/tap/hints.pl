@@ -210,8 +210,6 @@ my @text = (
 		[ q{SELECT bloom_unique_create('"Item"', 'id')}, q{CREATE INDEX ON "Item" (id)}, q{CREATE FOREIGN DATA WRAPPER w}, q{CREATE SERVER s FOREIGN DATA WRAPPER w},
 			q{CREATE FOREIGN TABLE f PARTITION OF "Item" FOR VALUES IN (7) SERVER s} ] ],
 	['Disable trigger "%s" until the transaction is applied.'],
-	['Do not change the table of a set in the statement that adds to the set.', 
-		[ q{WITH u AS (UPDATE numbers SET hashes = hashes RETURNING 1) SELECT bloom_set_remove('numbers', 5::bigint) FROM u} ] ],
 	['Enable it for the partition, or disable it for the partitioned table.'],
 	['If it was made anew, repeat the call.', 'set/tap/unique_races.pl', 'was dropped meanwhile'],
 	['It must return one column, with the keys; those of several columns are rows, ROW(a, b).'],
@@ -232,11 +230,14 @@ my @text = (
 	['bloom_unique_create makes its triggers.', [ q{INSERT INTO lists VALUES (1, '{1}')}, q{CREATE TRIGGER t AFTER INSERT ON lists FOR EACH ROW EXECUTE FUNCTION bloom_unique()} ] ],
 );
 
+# Of guards against what no statement is known to do
+my @unmet = ('Do not change the table of a set in the statement that adds to the set.');
+
 my %formats = formats();
-my %listed = map { $_->[0] => 1 } @typed, @text;
+my %listed = map { $_ => 1 } @unmet, map { $_->[0] } @typed, @text;
 is(join("\n", grep { !$listed{$_} } sort keys %formats), '', 'each hint of the sources is in a list');
 is(join("\n", grep { !$formats{$_} } sort keys %listed), '', 'and each of the lists in a source');
-is(scalar(keys %listed), @typed + @text, 'once');
+is(scalar(keys %listed), @typed + @text + @unmet, 'once');
 
 my $node = PostgreSQL::Test::Cluster->new('hints');
 $node->init;
