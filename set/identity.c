@@ -210,7 +210,7 @@ CheckColumns(TupleDesc desc)
 	};
 
 	if (desc->natts != STORED_SET_COLUMNS)
-		return psprintf("It has %d columns (with those that were dropped), and not start, slice, lane, hashes.",
+		return psprintf("Its columns are not start, slice, lane, hashes, but %d (with those that were dropped).",
 						desc->natts);
 	for (int i = 0; i < STORED_SET_COLUMNS; i++)
 	{

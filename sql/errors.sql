@@ -189,6 +189,8 @@ FROM unnest(ARRAY[
 SELECT bloom_empty(0);
 SELECT bloom_empty(4611686018427387904);
 SELECT bloom_agg(1, 1000000);
+SELECT bloom_agg(day, key) FROM (VALUES (1, 0), (1, 7)) AS v (day, key);
+SELECT bloom_agg(day, key) FROM (VALUES (1, -3)) AS v (day, key);
 SELECT bloom_empty(10) | bloom_empty(20);
 SELECT bloom_add(bloom_empty(10), 1) | bloom_add(bloom_empty(10), 1.5);
 SELECT bloom_add(bloom_add(bloom_empty(10), 1), 1.5);

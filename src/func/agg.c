@@ -104,15 +104,15 @@ ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
 	return BloomAggReplaced(fcinfo, state, StateContext(fcinfo));
 }
 
-/* A second argument of 1 or more is probably meant as a second key column. */
+/* A second argument that is no rate is probably meant as a second key column. */
 static void
 CheckNoKey(float8 fp_prob)
 {
-	if (fp_prob >= 1)
+	if (fp_prob >= 1 || fp_prob <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fp_prob %g is out of range", fp_prob),
-				 errdetail("The second argument is fp_prob, which is less than 1."),
+				 errdetail("The second argument is fp_prob, which is between 0 and 1."),
 				 errhint("A key of several columns is a row: bloom_agg(ROW(a, b)). To name a capacity as well, put it before the rate: bloom_agg(key, capacity, fp_prob).")));
 }
 

@@ -459,7 +459,7 @@ NoHashFunction(Oid type)
 			 errmsg("could not identify an extended hash function for type %s",
 					format_type_be(type)),
 			 errdetail("A Bloom filter holds hashes of its keys."),
-			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
+			 errhint("Use a key type whose hash operator class has an extended hash function, or cast the key to one, such as text.")));
 }
 
 /*

@@ -262,10 +262,10 @@ BloomKeyTypeMismatch(const BloomHolder *holder, const BloomKeyType *has,
 			 errhint("For the elements of an array, use %s.",
 					 holder->for_arrays) :
 			 key_type->id == TEXTOID && has->words == 0 ?
-			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
+			 errhint("Cast the key to %s: an untyped literal or parameter counts as text.",
 					 has_name) :
 			 key_type->id == TEXTOID && key_type->words == 0 ?
-			 errhint("An untyped literal or parameter counts as text. Use keys of type %s.",
+			 errhint("Use keys of type %s: an untyped literal or parameter counts as text.",
 					 has_name) :
 			 has->id == TEXTOID && HasCollation(key_name) ?
 			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, write key::text COLLATE \"default\".",
