@@ -26,11 +26,11 @@ CREATE FUNCTION bloom_set_create(name text, key_type text,
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION bloom_set_create(text, text, interval, boolean, bigint, boolean, float8) IS 'make the table of a set of keys of a type, named as for a column; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / 62; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE; capacity: rows for so many keys are made ahead, for sessions that fill the set at the same time, each with many keys in a transaction; it can have more';
 
--- not STRICT, these: a null set is an error, a null key gives null
+-- not STRICT, these: a null set is an error; a null key is new, and gives null to tests and removals
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already (or another key of n has the same 64-bit hash: n / 2^64)';
+COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new, or is null; false: it was there already (or another key of n has the same 64-bit hash: n / 2^64)';
 
 CREATE FUNCTION bloom_set_add_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS anycompatiblearray
@@ -40,7 +40,7 @@ COMMENT ON FUNCTION bloom_set_add_all(regclass, anycompatiblearray, timestamptz)
 CREATE FUNCTION bloom_set_contains(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 200;
-COMMENT ON FUNCTION bloom_set_contains(regclass, anycompatible, timestamptz) IS 'false: the key was certainly not added (within keep); true: it was (or another key of n has the same 64-bit hash: n / 2^64); does not see what its own statement adds, unless its transaction has added before';
+COMMENT ON FUNCTION bloom_set_contains(regclass, anycompatible, timestamptz) IS 'false: the key was certainly not added (within keep); true: it was (or another key of n has the same 64-bit hash: n / 2^64); can see what its own statement adds only if its transaction has added before';
 
 CREATE FUNCTION bloom_set_contains_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
@@ -96,3 +96,8 @@ CREATE FUNCTION bloom_set_filter(set regclass, capacity float8,
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
 COMMENT ON FUNCTION bloom_set_filter(regclass, float8, float8, timestamptz) IS 'a filter for capacity keys at false-positive rate fp_prob, with the keys of a set; it has the seed of the set, which whoever reads the filter then knows; a WARNING if it holds more keys than its capacity';
+
+CREATE FUNCTION _bloom_set_check() RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION _bloom_set_check() IS 'an error, unless the filters of bloom_set_filter are those of bloomtype: the last statement of the install script';
+SELECT _bloom_set_check();

@@ -56,3 +56,8 @@ CREATE EVENT TRIGGER bloom_unique_ddl ON ddl_command_end
 -- also where session_replication_role is replica: the keys of a partition that is attached there count later
 ALTER EVENT TRIGGER bloom_unique_ddl ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER bloom_unique_ddl IS 'checks rows that come to tables with unique keys by ALTER TABLE: see bloom_unique_create';
+
+CREATE FUNCTION _bloom_unique_check() RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION _bloom_unique_check() IS 'an error, unless superusers own the extensions that unique keys require: the last statement of the install script';
+SELECT _bloom_unique_check();

@@ -42,15 +42,13 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/partition.h"
 #include "catalog/pg_trigger.h"
-#include "commands/progress.h"
+#include "commands/copy.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "partitioning/partdesc.h"
 #include "storage/lock.h"
-#include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -481,22 +479,28 @@ ComesBack(DeletedRow *row, uint64 hash)
  */
 
 /*
+ * Does a COPY insert the row?
+ *
+ * Then what COPY adds to errors is the innermost of all that is added to them: whatever
+ * runs a statement within it, such as another trigger, adds something, too.  No other
+ * state of the server says this of a COPY in a function, in the first copy that a
+ * subscriber makes, and whatever is monitored.
+ */
+static bool
+IsCopied(void)
+{
+	return error_context_stack != NULL &&
+		error_context_stack->callback == CopyFromErrorCallback;
+}
+
+/*
  * Say so, if a COPY drops a row: it may be that of a restore, for which the set
  * was filled before.
  */
 static void
 WarnOfCopy(TriggerSite *site, const TriggerData *trigger)
 {
-	Oid			table = RelationGetRelid(trigger->tg_relation);
-	Oid			target;
-
-	if (site->has_warned || MyBEEntry == NULL ||
-		MyBEEntry->st_progress_command != PROGRESS_COMMAND_COPY)
-		return;
-	target = MyBEEntry->st_progress_command_target;
-	if (target != table &&
-		!(trigger->tg_relation->rd_rel->relispartition &&
-		  list_member_oid(get_partition_ancestors(table), target)))
+	if (site->has_warned || !IsCopied())
 		return;
 	site->has_warned = true;
 	ereport(WARNING,

@@ -294,7 +294,8 @@ CheckIndexes(Relation rel, StoredSet *set)
 			wrong = "Its primary key is not valid.";
 		else if (form->indisprimary)
 			set->index = RelationGetRelid(index);
-		index_close(index, NoLock);
+		/* none is dropped while its table is locked */
+		index_close(index, AccessShareLock);
 		if (wrong != NULL)
 			return wrong;
 	}

@@ -69,6 +69,7 @@ typedef struct StoredSetSearch
 	bool		found;			/* a version of its row */
 	int			nlost;			/* entries of its row without one */
 	int			nlost_before;	/* in the search before, which lost all */
+	bool		lost_range;		/* a row of a range had no version */
 } StoredSetSearch;
 
 /* An open set */
@@ -134,7 +135,6 @@ typedef struct StoredSetLoad
 	MemoryContext scratch;
 } StoredSetLoad;
 
-extern int64 StoredSetCheckKeep(Datum value);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
 							   const char *name, bool unlogged,
 							   const char *comment);

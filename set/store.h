@@ -70,6 +70,39 @@ StoredSetStripeEnd(uint64 hash)
 }
 
 /* ----------------------------------------------------------------
+ *							ARGUMENTS OF SQL
+ * ----------------------------------------------------------------
+ */
+
+/* The set, which is the first argument of all functions but bloom_sets */
+static inline Oid
+StoredSetArg(FunctionCallInfo fcinfo)
+{
+	BloomCheckNotNull(PG_ARGISNULL(0), "set");
+	return PG_GETARG_OID(0);
+}
+
+/* A time, of this name, which must be finite */
+static inline TimestampTz
+StoredSetCheckTime(const char *name, Datum value, bool isnull)
+{
+	TimestampTz at = DatumGetTimestampTz(value);
+
+	BloomCheckNotNull(isnull, name);
+	if (TIMESTAMP_NOT_FINITE(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("%s must be finite", name)));
+	return at;
+}
+
+static inline TimestampTz
+StoredSetTimeArg(FunctionCallInfo fcinfo, int argno)
+{
+	return StoredSetCheckTime("at", PG_GETARG_DATUM(argno), PG_ARGISNULL(argno));
+}
+
+/* ----------------------------------------------------------------
  *							module.c
  * ----------------------------------------------------------------
  */
@@ -82,7 +115,7 @@ extern const BloomBuildRoutine *StoredSetBuild;
  */
 
 extern char *StoredSetDefault(const StoredSet *set, Oid function);
-extern Oid	StoredSetParamsFunction(void);
+extern Oid	StoredSetFunction(const char *name);
 extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
 extern const char *StoredSetCure(Relation rel);
 extern Datum StoredSetKeepInterval(const StoredSetParams *params);
@@ -154,6 +187,7 @@ StoredSetIsFree(const StoredSetVersion *version)
 }
 
 extern void StoredSetCheckPrivileges(const StoredSetTable *table, AclMode more);
+extern void StoredSetCheckWhole(const StoredSetTable *table);
 extern void StoredSetCheckWriter(StoredSetTable *table);
 extern void StoredSetBeginWriting(StoredSetTable *table);
 extern void StoredSetLock(StoredSetTable *table, uint64 hash);
@@ -168,6 +202,7 @@ extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 						  StoredSetVersion *version);
 extern StoredSetItem *StoredSetItemsOf(const StoredSetTable *table,
 									   const StoredSetPack *pack);
+extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
 extern void StoredSetInvalidRow(const StoredSetTable *table, uint64 start,
 								int32 lane, const char *wrong);
 
@@ -215,7 +250,6 @@ StoredSetIsUndecided(const StoredSetCall *call, const StoredSetKey *key)
 	return key->answer == STORED_SET_UNKNOWN || (call->claims && !key->is_held);
 }
 
-extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
 extern void StoredSetBeginPicture(StoredSetCall *call, StoredSetKey *keys,
 								  uint64 nkeys);
 extern bool StoredSetHasOnePicture(const StoredSetCall *call,
@@ -268,13 +302,7 @@ extern void StoredSetTestKeys(StoredSetTest *test, const uint64 *hashes,
 extern void StoredSetTestBeforeAdd(StoredSetTable *table, int64 oldest,
 								   const uint64 *hashes, uint64 nhashes,
 								   uint8 *answers);
-
-/* ----------------------------------------------------------------
- *							sql.c
- * ----------------------------------------------------------------
- */
-
-extern TimestampTz StoredSetCheckTime(const char *name, Datum value,
-									  bool isnull);
+extern Datum StoredSetKeysWithAnswer(BloomArrayKeys *array, const uint8 *answers,
+									 StoredSetAnswer answer);
 
 #endif							/* SET_STORE_H */

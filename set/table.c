@@ -98,6 +98,10 @@
 #define LANE_END			(UINT64CONST(1) << 63)
 #define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
 
+StaticAssertDecl(STORED_SET_HARD_BYTES + 100 <= MaxHeapTupleSize &&
+				 (STORED_SET_LANE_KEYS + 1) * sizeof(uint64) + 100 <= MaxHeapTupleSize,
+				 "pages are too small for the rows of a set");
+
 /* Free space in a page that is worth an entry in the free space map */
 #define WORTHWHILE_SPACE	(BLCKSZ / 4)
 
@@ -179,6 +183,25 @@ StoredSetCheckWriter(StoredSetTable *table)
 	StoredSetCheckPrivileges(table, 0);
 	CheckCanWrite(table);
 	table->to_write = false;
+}
+
+/*
+ * StoredSetCheckWhole
+ *		An error, if the lists of a set do not have whole hashes.
+ */
+void
+StoredSetCheckWhole(const StoredSetTable *table)
+{
+	int			kept_bits = table->set.params.kept_bits;
+
+	if (kept_bits == STORED_SET_ALL_BITS)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("Bloom set \"%s\" does not keep whole hashes",
+					RelationGetRelationName(table->rel)),
+			 errdetail("It keeps %d of 64 bits, so that a hash stands for several keys.",
+					   kept_bits)));
 }
 
 /*
@@ -451,6 +474,25 @@ StoredSetItemsOf(const StoredSetTable *table, const StoredSetPack *pack)
 		StoredSetInvalidRow(table, pack->start, 0,
 							"Its list is not what its head says.");
 	return items;
+}
+
+/*
+ * StoredSetCopyPack
+ *		A copy of a list, which is read in its page.
+ */
+StoredSetPack
+StoredSetCopyPack(const StoredSetPack *pack)
+{
+	StoredSetPack copy = *pack;
+	Size		size = pack->end - pack->high_parts;
+	uint8	   *bytes = palloc(size);
+
+	memcpy(bytes, pack->high_parts, size);
+	copy.high_parts = bytes;
+	copy.low_parts = bytes + (pack->low_parts - pack->high_parts);
+	copy.ages = bytes + (pack->ages - pack->high_parts);
+	copy.end = bytes + size;
+	return copy;
 }
 
 /* ----------------------------------------------------------------
@@ -744,12 +786,11 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 		{
 			StoredSetSearch last = *search;
 			bool		is_end = !NextEntry(search);
+			bool		is_lost = search == &table->versions && last.at_entry &&
+			!last.found && last.nlost > 0 && (is_end || search->nlost == 0);
 
 			/* has a row moved, so that all that we know of it is gone? */
-			if (search == &table->versions && last.at_entry &&
-				!last.found && last.nlost > 0 &&
-				last.nlost != last.nlost_before &&
-				(is_end || search->nlost == 0))
+			if (is_lost && last.nlost != last.nlost_before)
 			{
 				SearchFrom(table, search, last.start, last.lane);
 				search->start = last.start;
@@ -757,6 +798,7 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 				search->nlost_before = last.nlost;
 				continue;
 			}
+			search->lost_range |= is_lost && last.lane == 0;
 			if (is_end && search->lowest > search->end)
 			{
 				uint64		from = search->lowest - 1;

@@ -8,7 +8,7 @@
  * itself, as bloomtype_set does, finds it there, and needs to know nothing else
  * of filters.
  *
- *		filter = routine->begin(capacity, fp_prob, seed, &key_type);
+ *		filter = routine->begin(capacity, fp_prob, seed, &key_type, false);
  *		filter = routine->add(filter, hashes, nhashes);		(any number of times)
  *		PG_RETURN_DATUM(routine->end(filter));
  *
@@ -38,11 +38,15 @@ typedef struct BloomBuildRoutine
 	int			interface;		/* BLOOM_BUILD_INTERFACE */
 	int			hashing;		/* BLOOM_HASHING */
 
-	/* an empty filter; an error, if no filter can be so */
+	/* an empty filter, of keys or of bits; an error, if no filter can be so */
 	Bloom	   *(*begin) (double capacity, double fp_prob, int64 seed,
-						  const BloomKeyType *key_type);
+						  const BloomKeyType *key_type, bool as_bits);
 
-	/* the filter with these hashes, which are ascending and distinct, too */
+	/*
+	 * The filter with these hashes, too, which ascend, are distinct, and are
+	 * below those of the calls before.  NULL: they are too many for a filter
+	 * of keys, which is freed.
+	 */
 	Bloom	   *(*add) (Bloom *filter, const uint64 *hashes, uint64 nhashes);
 
 	/* the filter as a value; a WARNING, if it has more keys than its capacity */

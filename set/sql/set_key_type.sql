@@ -84,7 +84,7 @@ ROLLBACK;
 SELECT bloom_set_contains('ids', 'a');
 \set VERBOSITY default
 -- a key that is null is of any type, so is an array that is null
-SELECT bloom_set_add('ids', NULL) IS NULL AS add, bloom_set_add('ids', NULL::text) IS NULL AS add_text, bloom_set_add('ids', NULL::point) IS NULL AS add_point,
+SELECT bloom_set_add('ids', NULL) AS add, bloom_set_add('ids', NULL::text) AS add_text, bloom_set_add('ids', NULL::point) AS add_point,
 	   bloom_set_contains('ids', NULL::text) IS NULL AS contains, bloom_set_add_all('ids', NULL::text[]) IS NULL AS add_all,
 	   bloom_set_contains_all('ids', NULL::text[]) IS NULL AS contains_all, bloom_set_contains_any('ids', NULL::text[]) IS NULL AS contains_any,
 	   bloom_set_missing('ids', NULL::text[]) IS NULL AS missing;

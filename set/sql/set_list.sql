@@ -83,6 +83,14 @@ ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 INSERT INTO copy VALUES (5, NULL, 0, '\x00ff');
 SELECT set, key_type, bytes IS NOT NULL AS has_bytes, problem FROM bloom_sets() ORDER BY set::text COLLATE "C";
 SELECT count(*) AS sets FROM bloom_sets() WHERE problem IS NULL;
+-- by whoever lists them, and no lock is kept
+CREATE ROLE regress_bloom_nobody;
+BEGIN;
+SET LOCAL ROLE regress_bloom_nobody;
+SELECT count(*) > 10 AS listed FROM bloom_sets();
+SELECT relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation' AND relation >= 16384;
+COMMIT;
+DROP ROLE regress_bloom_nobody;
 
 DROP TABLE copy, other_function, some_column, two_columns, no_constants, within, parts, child, no_index, more_index, guarded CASCADE;
 DROP FUNCTION _bloom_set_params();

@@ -111,6 +111,22 @@ SELECT bloom_set_load('made', 'SELECT generate_series(1, 20000)') AS new;
 COMMIT;
 DROP TABLE made;
 
+-- rows without keys: a NOTICE, unless the table is truncated before
+SELECT bloom_set_create('ahead', 'int', seed => 1, capacity => 100000);
+SELECT bloom_set_load('ahead', 'SELECT generate_series(1, 20000)') AS new;
+SELECT bloom_set_load('ahead', 'SELECT generate_series(1, 20001)') AS new;
+SELECT count(*) FILTER (WHERE lane > 0) > 0 AS lanes, bloom_set_contains_all('ahead', ARRAY(SELECT generate_series(1, 20001))) AS there FROM ahead;
+BEGIN;
+TRUNCATE ahead;
+SELECT bloom_set_load('ahead', 'SELECT generate_series(1, 20000)') AS new;
+COMMIT;
+SELECT count(*) FILTER (WHERE lane > 0) > 0 AS lanes, bloom_set_contains_all('ahead', ARRAY(SELECT generate_series(1, 20000))) AS there FROM ahead;
+SELECT count(*) FILTER (WHERE bloom_set_remove('ahead', i)) AS removed FROM generate_series(1, 20000) AS i;
+\set VERBOSITY terse
+SELECT bloom_set_load('ahead', 'SELECT 1') AS new;
+\set VERBOSITY default
+DROP TABLE ahead;
+
 --
 -- Remove
 --

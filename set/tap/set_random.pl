@@ -30,7 +30,7 @@ foreach my $form ('', '--keep --capacity', '--unlogged --sessions 6 --keys 150')
 	note $said;
 	# it has done what it is for
 	foreach my $what ('told new', 'removed', 'removed in blocks', 'waited', 'waited, and went on', 'races', 'serialization failures', 'prepared', 'savepoints',
-		'rows written or locked by SQL', 'vacuums', 'rewritten', 'rewritten in a transaction', 'restored')
+		'rows written or locked by SQL', 'rows deleted by SQL', 'null keys', 'vacuums', 'rewritten', 'rewritten in a transaction', 'restored')
 	{
 		ok($said =~ /^# $what: \d+$/m, "$form: $what");
 	}
