@@ -212,7 +212,7 @@ WHERE collname = 'und-x-icu' AND getdatabaseencoding() = 'UTF8' \gset
 	\set hits 't f f t f'
 	\set of_words 'text collate "ignoring_case"'
 	\set of_hits '(text collate "ignoring_case",bigint)'
-	\set plain '42804 key type text does not match the Bloom set''s key type text collate "ignoring_case": An untyped literal or parameter counts as text. Use keys of type text collate "ignoring_case".'
+	\set plain '42804 key type text does not match the Bloom set''s key type text collate "ignoring_case": Use keys of type text collate "ignoring_case": an untyped literal or parameter counts as text.'
 	\set renamed '42804 key type text collate "no_case" does not match the Bloom set''s key type text collate "ignoring_case": Use keys of type text collate "ignoring_case". If their type was altered or renamed since, make the set anew.'
 \endif
 SELECT :'words' AS words, :'hits' AS hits, :'of_words' AS of_words, :'of_hits' AS of_hits;
