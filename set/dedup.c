@@ -331,7 +331,7 @@ ChooseKey(TriggerSite *site, const TriggerData *trigger,
 		/* known by now, and the error is to come before the first key */
 		if (!BloomSameKeyType(has, &site->hasher.key_type))
 			BloomKeyTypeMismatch(&StoredSetHolder, has,
-								 &site->hasher.key_type);
+								 &site->hasher.key_type, BLOOM_COLUMNS);
 	}
 	else
 		BloomCheckHasher(&site->hasher, &StoredSetHolder, has, BLOOM_TO_ADD);

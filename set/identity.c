@@ -210,8 +210,8 @@ CheckColumns(TupleDesc desc)
 	};
 
 	if (desc->natts != STORED_SET_COLUMNS)
-		return psprintf("Its columns are not start, slice, lane, hashes, but %d (with those that were dropped).",
-						desc->natts);
+		return psprintf("It has %d column%s (with those that were dropped), and not start, slice, lane, hashes.",
+						desc->natts, desc->natts == 1 ? "" : "s");
 	for (int i = 0; i < STORED_SET_COLUMNS; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);

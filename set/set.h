@@ -32,7 +32,8 @@
 /* What errors call a set */
 static const BloomHolder StoredSetHolder = {
 	"Bloom set", "set",
-	"bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all"
+	"bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all",
+	"bloom_set_contains, bloom_set_add or bloom_set_remove"
 };
 
 /* What a call says of a key */

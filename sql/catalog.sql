@@ -151,7 +151,7 @@ WHERE proname NOT LIKE E'\\_%';
 
 -- What the library adds to a session that has loaded it: settings, which any role can
 -- change for itself.  (Its hooks: scripts/check-symbols.)
-SELECT bloom_is_empty(bloom_empty(10)) AS loaded;
+SELECT bloom_cardinality(bloom_empty(10)) = 0 AS loaded;
 SELECT name, context, vartype, boot_val FROM pg_settings WHERE name LIKE 'bloomtype.%' ORDER BY name;
 
 -- Every operator class in this database, ours among them, is complete.

@@ -16,7 +16,7 @@ CREATE DOMAIN page AS text CHECK (length(value) < 100);
 CREATE DOMAIN pages AS page[];
 CREATE TABLE log (page page, visitor bigint, moods mood[]);
 CREATE TEMP TABLE made AS
-SELECT i, name, bloom_set_create('s' || i, name) AS set
+SELECT i, name, bloom_set_create('s' || i, name::regtype) AS set
 FROM unnest(ARRAY['int', 'int8', 'pg_catalog.int2', 'INTEGER', '  bigint ', 'text', 'varchar(3)', 'character varying', 'char(5)', 'name', '"char"',
 	'numeric(10, 2)', 'float', 'float4', 'double precision', 'bool', 'uuid', 'bytea', 'jsonb', 'inet', 'date', 'time', 'timestamp', 'timestamp(0) with time zone', 'interval',
 	'int[]', 'text array', 'numeric[][3]', 'mood', 'other."Mood"', 'mood[]', 'visit', 'visit[]', 'page', 'pages', 'log', 'int4range', 'regclass']) WITH ORDINALITY AS n (name, i);
@@ -32,7 +32,7 @@ $$;
 
 -- fail, all of these
 \set VERBOSITY sqlstate
-SELECT bloom_set_create('s', 1000);
+SELECT bloom_set_create('s', 1);
 SELECT bloom_set_create('s');
 \set VERBOSITY default
 SELECT bloom_set_create('s', NULL);
@@ -212,7 +212,7 @@ WHERE collname = 'und-x-icu' AND getdatabaseencoding() = 'UTF8' \gset
 	\set hits 't f f t f'
 	\set of_words 'text collate "ignoring_case"'
 	\set of_hits '(text collate "ignoring_case",bigint)'
-	\set plain '42804 key type text does not match the Bloom set''s key type text collate "ignoring_case": Use keys of type text collate "ignoring_case": an untyped literal or parameter counts as text.'
+	\set plain '42804 key type text does not match the Bloom set''s key type text collate "ignoring_case": An untyped literal or parameter counts as text. Use keys of type text collate "ignoring_case".'
 	\set renamed '42804 key type text collate "no_case" does not match the Bloom set''s key type text collate "ignoring_case": Use keys of type text collate "ignoring_case". If their type was altered or renamed since, make the set anew.'
 \endif
 SELECT :'words' AS words, :'hits' AS hits, :'of_words' AS of_words, :'of_hits' AS of_hits;
