@@ -33,8 +33,8 @@
  *		src/func	what SQL calls beside this file: aggregates, shards, hashes
  *		src/seen	bloom_seen: a window function, and the plan node that it has
  *		src/plan	what the planner asks of filter @> key, and ANALYZE
- *		src/filter	the value: format, text and binary form, filters as sets,
- *					states, from a TOASTed Datum to the filter
+ *		src/filter	the value: format, text and binary form, type modifier,
+ *					filters as sets, states, from a TOASTed Datum to the filter
  *		src/key		from a Datum to 64 bits; nothing of filters
  *		src/bits	positions, counters, the bytes of a filter, sizes, sorting;
  *					nothing of a server
@@ -77,8 +77,8 @@
 #include "filter/format.h"
 #include "filter/setops.h"
 #include "filter/call.h"
+#include "filter/typmod.h"
 #include "seen/node.h"
-#include "func/typmod.h"
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -625,8 +625,7 @@ PG_FUNCTION_INFO_V1(bloom_union);
 Datum
 bloom_union(PG_FUNCTION_ARGS)
 {
-	return BloomReturnCombined(fcinfo, BloomUnion(PG_GETARG_BLOOM_P(0),
-												  PG_GETARG_BLOOM_P(1)));
+	return BloomReturnUnion(fcinfo);
 }
 
 /*
@@ -660,8 +659,7 @@ PG_FUNCTION_INFO_V1(counting_bloom_sum);
 Datum
 counting_bloom_sum(PG_FUNCTION_ARGS)
 {
-	return BloomReturnCombined(fcinfo, BloomUnion(PG_GETARG_BLOOM_P(0),
-												  PG_GETARG_BLOOM_P(1)));
+	return BloomReturnUnion(fcinfo);
 }
 
 /* ----------------------------------------------------------------
@@ -760,22 +758,11 @@ bloom_cardinality(PG_FUNCTION_ARGS)
 }
 
 /*
- * Keys in both filters, by inclusion and exclusion; each estimate has its own
- * error, so that the difference is kept where it can be.
- */
-static double
-IntersectCardinality(const Bloom *a, const Bloom *b, double in_either)
-{
-	double		in_a = BloomCardinality(a);
-	double		in_b = BloomCardinality(b);
-	double		in_both = in_a + in_b - in_either;
-
-	return Max(0, Min(in_both, Min(in_a, in_b)));
-}
-
-/*
  * bloom_intersect_cardinality
  *		About how many distinct keys are in both filters?
+ *
+ * By inclusion and exclusion.  Each estimate has its own error, so that the
+ * difference is kept where it can be.
  */
 PG_FUNCTION_INFO_V1(bloom_intersect_cardinality);
 Datum
@@ -783,28 +770,11 @@ bloom_intersect_cardinality(PG_FUNCTION_ARGS)
 {
 	const Bloom *a = PG_GETARG_BLOOM_P(0);
 	const Bloom *b = PG_GETARG_BLOOM_P(1);
-	double		in_either = BloomUnionCardinality(a, b);
+	double		in_a = BloomCardinality(a);
+	double		in_b = BloomCardinality(b);
+	double		in_both = in_a + in_b - BloomUnionCardinality(a, b);
 
-	PG_RETURN_INT64((int64) rint(IntersectCardinality(a, b, in_either)));
-}
-
-/*
- * bloom_jaccard
- *		The keys in both filters as a fraction of those in either.
- *
- * Two empty filters are equal, so that this is 1.
- */
-PG_FUNCTION_INFO_V1(bloom_jaccard);
-Datum
-bloom_jaccard(PG_FUNCTION_ARGS)
-{
-	const Bloom *a = PG_GETARG_BLOOM_P(0);
-	const Bloom *b = PG_GETARG_BLOOM_P(1);
-	double		in_either = BloomUnionCardinality(a, b);
-
-	if (in_either == 0)
-		PG_RETURN_FLOAT8(1);
-	PG_RETURN_FLOAT8(IntersectCardinality(a, b, in_either) / in_either);
+	PG_RETURN_INT64((int64) rint(Max(0, Min(in_both, Min(in_a, in_b)))));
 }
 
 /*
@@ -819,25 +789,12 @@ bloom_fp_prob_now(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_is_empty
- *		Does the filter certainly hold no key?
- *
- * Of two filters without a common key, the intersection may keep bits.
- */
-PG_FUNCTION_INFO_V1(bloom_is_empty);
-Datum
-bloom_is_empty(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(BloomFetchHeader(PG_GETARG_DATUM(0))->count == 0);
-}
-
-/*
- * bloom_is_full
+ * bloom_is_overfull
  *		Does the filter hold more keys than it is sized for?  As the WARNING.
  */
-PG_FUNCTION_INFO_V1(bloom_is_full);
+PG_FUNCTION_INFO_V1(bloom_is_overfull);
 Datum
-bloom_is_full(PG_FUNCTION_ARGS)
+bloom_is_overfull(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(BloomIsOverfull(BloomFetchHeader(PG_GETARG_DATUM(0))));
 }

@@ -51,17 +51,11 @@ CheckKeep(Datum value)
 	return (int64) microseconds;
 }
 
-/* The key type that a name stands for, as it would for a column. */
 static BloomKeyType
 GetKeyTypeArg(FunctionCallInfo fcinfo, int argno)
 {
-	Oid			type;
-	int32		typmod;
-
 	BloomCheckNotNull(PG_ARGISNULL(argno), "key_type");
-	parseTypeString(text_to_cstring(PG_GETARG_TEXT_PP(argno)), &type, &typmod,
-					NULL);
-	return BloomKeyTypeOfSqlType(type);
+	return BloomKeyTypeOfSqlType(PG_GETARG_OID(argno));
 }
 
 /* Parameters by the arguments of bloom_set_create. */

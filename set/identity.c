@@ -210,8 +210,8 @@ CheckColumns(TupleDesc desc)
 	};
 
 	if (desc->natts != STORED_SET_COLUMNS)
-		return psprintf("It has %d columns (with those that were dropped), and not start, slice, lane, hashes.",
-						desc->natts);
+		return psprintf("It has %d column%s (with those that were dropped), and not start, slice, lane, hashes.",
+						desc->natts, desc->natts == 1 ? "" : "s");
 	for (int i = 0; i < STORED_SET_COLUMNS; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
@@ -381,7 +381,8 @@ StoredSetIdentify(Relation rel, StoredSet *set)
  *		How a table that is no set can become one again, or NULL.
  *
  * Columns that were added stay in its definition even after they are dropped.  A
- * copy has the others alone; but that of a unique key belongs to nobody.
+ * copy of the table lacks them.  But a copy of the set of a unique key belongs to no
+ * table, so that bloom_unique_create must make that anew.
  */
 const char *
 StoredSetCure(Relation rel)

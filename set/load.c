@@ -278,7 +278,7 @@ OpenKeys(const char *query, const StoredSet *set, BloomHasher *hasher)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("query returns %d columns", desc->natts),
-				 errhint("It must return one column, with the keys.")));
+				 errhint("It must return one column, with the keys; those of several columns are rows, ROW(a, b).")));
 	BloomHasherInit(hasher, TupleDescAttr(desc, 0)->atttypid,
 					TupleDescAttr(desc, 0)->attcollation);
 	BloomCheckHasher(hasher, &StoredSetHolder, &set->key_type, BLOOM_TO_ADD);

@@ -3,8 +3,8 @@
  * set/range.c
  *		A range of a stored set, for those that write: read it, merge, split.
  *
- * What the rows of a range hold, what their versions say, and why an answer is
- * right, is in set/README.
+ * set/README explains the rows of a range, their versions, and why an answer is
+ * right.
  *
  * Space in a lane
  * ---------------
@@ -16,10 +16,11 @@
  *
  * A version can be overwritten only by one of the same size.  So a lane that the
  * transaction writes for the second time gets room for more hashes than it has:
- * there will be a third time.  (Each write logs the whole lane.  With up to 127
+ * it will probably be written a third time.  (Each write logs the whole lane.  With up to 127
  * hashes, 100,000 adds in a statement log 720 bytes each; with 79, 510; with 39,
  * 320, but they take 1.3 times as long, since there are more lanes to read.)  A
- * call with one key leaves room at once, since its transaction may add another.
+ * call with one key leaves room the first time, since its transaction may add
+ * another.
  * A call with many keys, of which there are few for each range, makes a lane as
  * long as its hashes.
  *
@@ -267,8 +268,8 @@ AddLane(StoredSetRange *range, const StoredSetVersion *lane)
 }
 
 /*
- * Keep a version of a lane.  Of one that is not free, to add needs to know only
- * where its hashes are, and to remove needs all of them.
+ * Keep a version of a lane.  If it is held, an add needs only its start and its
+ * highest hash; a removal needs all of its hashes.
  */
 static void
 KeepLane(const StoredSetCall *call, StoredSetRange *range,

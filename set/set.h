@@ -32,7 +32,8 @@
 /* What errors call a set */
 static const BloomHolder StoredSetHolder = {
 	"Bloom set", "set",
-	"bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all"
+	"bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all",
+	"bloom_set_contains, bloom_set_add or bloom_set_remove"
 };
 
 /* What a call says of a key */
@@ -58,9 +59,9 @@ typedef struct StoredSetSearch
 {
 	IndexScanDesc scan;			/* NULL: there was none yet */
 	ScanKeyData keys[4];		/* two, of which one has two parts */
-	uint64		from;			/* rows with starts from here down are found, */
-	uint64		lowest;			/* to here, and then */
-	uint64		end;			/* to here */
+	uint64		from;			/* the highest start */
+	uint64		lowest;			/* the end of this scan of the index */
+	uint64		end;			/* the end of the search */
 	uint64		start;			/* of the entry of the index that was read
 								 * last */
 	int32		lane;

@@ -6,9 +6,9 @@
  * An add changes a row that it finds by its key.  Most of the time of such a
  * statement would go to the executor, so we call the table and the index
  * ourselves, and do what the executor does for such statements: locks and
- * privileges, command numbers, index entries, replica identity.  What it would
- * do beside that, for triggers, rules, policies, constraints and partitions, is
- * not needed: a table that has any of these is no set (set/identity.c).
+ * privileges, command numbers, index entries, replica identity.  Triggers, rules,
+ * policies, constraints and partitions need no code here: a table that has any of
+ * these is no set (set/identity.c).
  *
  * Searches
  * --------
@@ -27,10 +27,9 @@
  *	- Older versions of a row add nothing to its latest one, if that has been
  *	  committed or is our own.
  *
- * Whoever updates rows by SQL does so without our lock.  Such a row can move to
- * another page after the search has read the index, so that its only entry that
- * the search knows leads to nothing.  So a row of which nothing is left is
- * searched for once more.
+ * SQL updates rows without our lock.  It can move a row to another page after the
+ * search has read the index, so that the entry that was read leads to no version.
+ * So if no version of a row is found, the row is searched for once more.
  *
  * Invariants, while the lock of a stripe is held:
  *
@@ -43,9 +42,9 @@
  *	- A version is overwritten only by the subtransaction that has made it, and
  *	  while nothing else in the session reads the table.
  *
- * Whoever locks or changes rows by SQL while others add can break these.  The
- * worst that comes of it is that a write waits, be it in a deadlock, or fails with
- * 40001, 23505, 27000 or 55000.
+ * SQL that locks or changes rows while others add can break these.  At worst, a
+ * write then waits, perhaps in a deadlock, or fails with 40001, 23505, 27000 or
+ * 55000.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -427,8 +426,8 @@ ReadList(StoredSetTable *table, StoredSetRow *row, const char *data, Size size)
 /*
  * Read a row from the slot, and check it before it is used.
  *
- * The owner of the table can have put any value into it.  What is accepted
- * here may lie about keys, but nothing else.
+ * The owner of the table can have put any value into it.  A forged row can give
+ * wrong answers, but cannot crash the server or make it read out of bounds.
  */
 static void
 ReadRow(StoredSetTable *table, StoredSetRow *row)

@@ -19,6 +19,9 @@ WHERE obj_description(objid, classid::regclass::name) IS NULL
   -- the parts of an operator class
   AND classid NOT IN ('pg_amop'::regclass, 'pg_amproc'::regclass)
 ORDER BY object COLLATE "C";
+-- A comment is one sentence; the reference has the rest.
+SELECT object, length(comment) FROM (SELECT object, obj_description(objid, classid::regclass::name) AS comment FROM ours) AS c
+WHERE length(comment) > 200 OR comment ~ '[.?!] [A-Z]|\.$';
 
 -- What they promise to the planner.
 SELECT p.oid::regprocedure AS function, provolatile, proparallel

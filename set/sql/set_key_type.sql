@@ -16,7 +16,7 @@ CREATE DOMAIN page AS text CHECK (length(value) < 100);
 CREATE DOMAIN pages AS page[];
 CREATE TABLE log (page page, visitor bigint, moods mood[]);
 CREATE TEMP TABLE made AS
-SELECT i, name, bloom_set_create('s' || i, name) AS set
+SELECT i, name, bloom_set_create('s' || i, name::regtype) AS set
 FROM unnest(ARRAY['int', 'int8', 'pg_catalog.int2', 'INTEGER', '  bigint ', 'text', 'varchar(3)', 'character varying', 'char(5)', 'name', '"char"',
 	'numeric(10, 2)', 'float', 'float4', 'double precision', 'bool', 'uuid', 'bytea', 'jsonb', 'inet', 'date', 'time', 'timestamp', 'timestamp(0) with time zone', 'interval',
 	'int[]', 'text array', 'numeric[][3]', 'mood', 'other."Mood"', 'mood[]', 'visit', 'visit[]', 'page', 'pages', 'log', 'int4range', 'regclass']) WITH ORDINALITY AS n (name, i);
@@ -32,18 +32,16 @@ $$;
 
 -- fail, all of these
 \set VERBOSITY sqlstate
-SELECT bloom_set_create('s', 1000);
+-- a number is an OID
+SELECT bloom_set_create('s', 1);
 SELECT bloom_set_create('s');
 \set VERBOSITY default
 SELECT bloom_set_create('s', NULL);
 SELECT bloom_set_create('s', '');
--- the words of a syntax error differ between versions
-\set VERBOSITY sqlstate
-SELECT bloom_set_create('s', '1000');
-\set VERBOSITY default
 SELECT bloom_set_create('s', 'nowhere');
 SELECT bloom_set_create('s', 'nowhere.mood');
 SELECT bloom_set_create('s', '"Mood"');
+-- the words of a syntax error differ between versions
 \set VERBOSITY sqlstate
 SELECT bloom_set_create('s', 'int; DROP TABLE log');
 \set VERBOSITY default

@@ -21,7 +21,7 @@ CREATE TYPE regress_bloom_types.int8 AS ENUM ('sad');
 CREATE TYPE regress_bloom_types.visit AS (page text, "when" timestamptz, moods regress_bloom_types.mood[]);
 CREATE TYPE regress_bloom_types.floats AS RANGE (subtype = float8);
 CREATE DOMAIN regress_bloom_types.page AS text;
-SELECT bloom_set_create('s' || i, type, keep => keep, seed => seed) AS set, params(('s' || i)::regclass)
+SELECT bloom_set_create('s' || i, type::regtype, keep => keep, seed => seed) AS set, params(('s' || i)::regclass)
 FROM (VALUES (1, 'int', NULL::interval, 0), (2, '"char"', '62 microseconds', 9223372036854775807), (3, 'text', '365000 days', -9223372036854775808),
 	  (4, 'regress_bloom_types.mood', NULL, -1), (5, $$regress_bloom_types."it's 100% \ ""so"""$$, NULL, 1), (6, 'regress_bloom_types.int8', NULL, 1),
 	  (7, 'regress_bloom_types.visit[]', '1 day', 1), (8, 'regress_bloom_types.floats', NULL, 1), (9, 'regress_bloom_types.page', NULL, 1)) AS v (i, type, keep, seed)

@@ -169,14 +169,6 @@ BloomKeyBytes(const Bloom *filter, uint64 nkeys)
 #define BloomSizeByHeader(filter) \
 	(BloomPrefixSize(filter) + BloomContentBytes(filter))
 
-/* Do keys of both filters have the same positions? */
-static inline bool
-BloomShapeEquals(const Bloom *a, const Bloom *b)
-{
-	return a->words == b->words && a->hashes == b->hashes &&
-		a->seed == b->seed;
-}
-
 /* The key type of a filter.  Its name is in the filter. */
 static inline BloomKeyType
 BloomKeyTypeOf(const Bloom *filter)

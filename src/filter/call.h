@@ -92,6 +92,22 @@ BloomReturnCombined(FunctionCallInfo fcinfo, const Bloom *filter)
 	return result;
 }
 
+/*
+ * The union of the filters in two arguments, or the sum of counting filters.  It
+ * does not warn of what an argument already was.
+ */
+static inline Datum
+BloomReturnUnion(FunctionCallInfo fcinfo)
+{
+	const Bloom *a = PG_GETARG_BLOOM_P(0);
+	const Bloom *b = PG_GETARG_BLOOM_P(1);
+	const Bloom *result = BloomUnion(a, b);
+
+	if (BloomIsOverfull(a) || BloomIsOverfull(b))
+		PG_RETURN_BLOOM_P(result);
+	return BloomReturnCombined(fcinfo, result);
+}
+
 /* The keys in an array, hashed for a filter. */
 static inline BloomArrayKeys
 BloomHashArrayFor(BloomCallSite *site, ArrayType *array, const Bloom *filter,

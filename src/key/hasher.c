@@ -370,6 +370,7 @@ BloomHasherInitColumns(BloomHasher *hasher, int ncolumns, const Oid *types,
 	if (ncolumns == 1)
 	{
 		BloomHasherInit(hasher, types[0], collations[0]);
+		hasher->source = BLOOM_COLUMNS;
 		return NULL;
 	}
 	row = CreateTemplateTupleDesc(ncolumns);
@@ -381,6 +382,7 @@ BloomHasherInitColumns(BloomHasher *hasher, int ncolumns, const Oid *types,
 	TupleDescFinalize(row);
 	row = BlessTupleDesc(row);
 	BloomHasherInit(hasher, RECORDOID, InvalidOid);
+	hasher->source = BLOOM_COLUMNS;
 	BloomSetRowType(hasher, RECORDOID, row->tdtypmod);
 	BloomRefreshKeyType(hasher);
 	return row;
@@ -458,8 +460,8 @@ NoHashFunction(Oid type)
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
 			 errmsg("could not identify an extended hash function for type %s",
 					format_type_be(type)),
-			 errdetail("A Bloom filter holds hashes of its keys."),
-			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
+			 errdetail("A Bloom filter holds 64-bit hashes of its keys."),
+			 errhint("Cast values of this type to one that has such a function, such as text.")));
 }
 
 /*
@@ -480,7 +482,7 @@ CheckHasMeaning(Oid type)
 				 is_pseudo ?
 				 errdetail("A pseudo-type has no values of its own.") :
 				 errdetail("It contains the OIDs of roles, which mean nothing in another database cluster."),
-				 errhint("Cast the key to text.")));
+				 errhint("Cast values of this type to text.")));
 }
 
 /*

@@ -89,6 +89,7 @@ typedef struct BloomHasher
 	MemoryContext row_context;
 
 	/* whole keys */
+	BloomKeySource source;
 	bool		is_stale;		/* has a row type changed since the name? */
 	/* is it an error if the key type changes?  For hashes kept without one */
 	bool		one_type;

@@ -67,7 +67,7 @@ for my $format ('text', 'binary')
 }
 
 # A column of one shape, on both sides or only one: rows are still found by their
-# filters.  A filter in keys form takes the shape of the subscriber's column.
+# filters.  A filter without keys takes the shape of the subscriber's column.
 $publisher->safe_psql('postgres', q{
 	CREATE TABLE shaped (f bloom(1000, 0.01), n int); CREATE TABLE shaped_there (f bloom, n int);
 	ALTER TABLE shaped REPLICA IDENTITY FULL; ALTER TABLE shaped_there REPLICA IDENTITY FULL});
@@ -75,7 +75,7 @@ $subscriber->safe_psql('postgres', 'CREATE TABLE shaped (f bloom(1000, 0.01), n 
 my $all_keys = q{SELECT array_agg(i) FROM generate_series(1, 1000) AS i};
 $publisher->safe_psql('postgres', qq{
 	INSERT INTO shaped VALUES (bloom_empty(7), 1), (bloom_add_all(bloom_empty(1000), ($all_keys)), 2);
-	INSERT INTO shaped_there VALUES (bloom_add(bloom_empty(50), 7), 1), (bloom_add_all(bloom_empty(1000), ($all_keys)), 2);
+	INSERT INTO shaped_there VALUES (bloom_empty(50), 1), (bloom_add_all(bloom_empty(1000), ($all_keys)), 2);
 	CREATE PUBLICATION pub_shaped FOR TABLE shaped, shaped_there});
 my $connection = $publisher->connstr . ' dbname=postgres';
 $subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION sub_shaped CONNECTION '$connection' PUBLICATION pub_shaped");
@@ -84,16 +84,27 @@ $subscriber->poll_query_until('postgres',
   or die 'no initial synchronization';
 $publisher->safe_psql('postgres', qq{
 	INSERT INTO shaped VALUES (bloom_empty(8), 3);
-	INSERT INTO shaped_there VALUES (bloom_add(bloom_empty(60), 8), 3);
-	UPDATE shaped SET f = bloom_add(f, -1), n = n + 10;
-	UPDATE shaped_there SET f = bloom_add(f, -1), n = n + 10;
+	INSERT INTO shaped_there VALUES (bloom_add(bloom_empty(1000), 8), 3);
+	UPDATE shaped SET f = bloom_add(f, -1) WHERE n > 1;
+	UPDATE shaped SET n = n + 10;
+	UPDATE shaped_there SET f = bloom_add(f, -1) WHERE n > 1;
+	UPDATE shaped_there SET n = n + 10;
 	DELETE FROM shaped_there WHERE n = 11});
 $publisher->wait_for_catchup('sub_shaped');
 my $shaped = q{SELECT n, (bloom_info(f)).bits, bloom_cardinality(f), f @> -1 FROM %s ORDER BY n};
-is($subscriber->safe_psql('postgres', sprintf $shaped, 'shaped'), "11|10048|1|t\n12|10048|995|t\n13|10048|1|t",
+is($subscriber->safe_psql('postgres', sprintf $shaped, 'shaped'), "11|10048|0|f\n12|10048|995|t\n13|10048|1|t",
 	'shaped on both sides: the rows are there, updated');
 is($subscriber->safe_psql('postgres', sprintf $shaped, 'shaped_there'), "12|10048|995|t\n13|10048|2|t",
 	'shaped on the subscriber: filters took the shape; rows were found, updated and deleted');
+
+# One key in another shape is as wrong as a million: the subscriber stops at once.
+my $log_end = -s $subscriber->logfile;
+$publisher->safe_psql('postgres', 'INSERT INTO shaped_there VALUES (bloom_add(bloom_empty(50), 7), 4)');
+$subscriber->wait_for_log(qr/ERROR: .*Bloom filter does not have the shape of type bloom\(1000, 0\.01\)/, $log_end);
+is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM shaped_there WHERE n = 4'), '0', 'shaped on the subscriber: another shape is an error');
+$subscriber->safe_psql('postgres', 'ALTER TABLE shaped_there ALTER f TYPE bloom');
+$publisher->wait_for_catchup('sub_shaped');
+is($subscriber->safe_psql('postgres', 'SELECT (bloom_info(f)).bits FROM shaped_there WHERE n = 4'), '512', 'which goes on when the column takes it');
 
 # Shards, and parts of them, loaded while the subscriber follows.
 $_->safe_psql('postgres', q{
