@@ -160,6 +160,9 @@ my @typed = (
 	[ 'CREATE OR REPLACE TRIGGER %s BEFORE INSERT OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s);',
 		[ q{INSERT INTO "Item" VALUES (1, 1)}, qr/(.*)/, q{CREATE TRIGGER "De-dup" BEFORE INSERT ON "Item" FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('numbers', 'id')} ] ],
 	[ 'CREATE INDEX ON %s (%s);', [ q{SELECT bloom_unique_create('"Item"', '"id"')}, qr/(.*)/ ] ],
+	[ 'REASSIGN OWNED BY %s TO CURRENT_USER; gives you the extension, and all else that %s owns in this database.',
+		[ q{CREATE EXTENSION bloomtype_unique CASCADE}, qr/(REASSIGN .*?;)/, 'DROP EXTENSION bloomtype CASCADE', 'CREATE ROLE "Clerk"',
+			'GRANT CREATE ON DATABASE postgres TO "Clerk"', 'CREATE SCHEMA clerks AUTHORIZATION "Clerk"', 'SET ROLE "Clerk"', 'CREATE EXTENSION bloomtype SCHEMA clerks', 'RESET ROLE' ] ],
 	[ 'Write it with a cast: %s',
 		[ q{SELECT bloom_unique_claim('"Item"', 'id', [[id]]) FROM (VALUES ('5')) AS v (id)}, qr/cast: (.*)/, q{CREATE INDEX ON "Item" (id)}, q{SELECT bloom_unique_create('"Item"', 'id')} ] ],
 	[ 'Claim keys that are arrays one by one: bloom_unique_claim(..., %s)',
@@ -210,6 +213,8 @@ my @text = (
 		[ q{SELECT bloom_unique_create('"Item"', 'id')}, q{CREATE INDEX ON "Item" (id)}, q{CREATE FOREIGN DATA WRAPPER w}, q{CREATE SERVER s FOREIGN DATA WRAPPER w},
 			q{CREATE FOREIGN TABLE f PARTITION OF "Item" FOR VALUES IN (7) SERVER s} ] ],
 	['Disable trigger "%s" until the transaction is applied.'],
+	['Drop or rename the type, or create the extension in another schema.',
+		[ 'CREATE EXTENSION bloomtype_set SCHEMA mine', 'DROP EXTENSION bloomtype_set CASCADE', 'CREATE SCHEMA mine', 'CREATE DOMAIN mine.bloom AS text' ] ],
 	['Enable it for the partition, or disable it for the partitioned table.'],
 	['If it was made anew, repeat the call.', 'set/tap/unique_races.pl', 'was dropped meanwhile'],
 	['It must return one column, with the keys; those of several columns are rows, ROW(a, b).'],
@@ -224,14 +229,16 @@ my @text = (
 	[q{They are the set, the columns of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').},
 		[ q{INSERT INTO "Item" VALUES (1, 1)}, q{CREATE TRIGGER t BEFORE INSERT OR DELETE ON "Item" FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('numbers')} ] ],
 	['To restore rows of which the set knows the keys already, disable trigger "%s", as pg_restore --disable-triggers does.'],
+	['TRUNCATE the set before: then the load is faster, and the set smaller.'],
 	['Use CREATE UNIQUE INDEX.'],
 	[q{Write it as for CREATE INDEX: 'tenant, id'.}],
 	['Writing to this set needs the privileges %s.'],
 	['bloom_unique_create makes its triggers.', [ q{INSERT INTO lists VALUES (1, '{1}')}, q{CREATE TRIGGER t AFTER INSERT ON lists FOR EACH ROW EXECUTE FUNCTION bloom_unique()} ] ],
 );
 
-# Of guards against what no statement is known to do
-my @unmet = ('Do not change the table of a set in the statement that adds to the set.');
+# No statement is known that raises the first; the second takes libraries of two releases.
+my @unmet = ('Do not change the table of a set in the statement that adds to the set.',
+	'Install both from one release, and reconnect. If they are preloaded, restart the server.');
 
 my %formats = formats();
 my %listed = map { $_ => 1 } @unmet, map { $_->[0] } @typed, @text;
