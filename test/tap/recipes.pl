@@ -105,6 +105,6 @@ END
 $$;
 SQL
 check('blocks of a log', 'docs/cookbook.md', 'A filter for each block of rows', [ [ '100000)', '200000)' ] ], qr/^log$/, 200000, qr/JOIN log ON/);
-check('the latest rows', 'README.md', 'Drop repeated rows', [ [ '90000)', '300000)' ] ], qr/^click$/, 300000, qr/ORDER BY ts DESC/);
+check('the latest rows', 'docs/dedup.md', 'The latest row of each key', [ [ '90000)', '300000)' ] ], qr/^click$/, 300000, qr/ORDER BY ts DESC/);
 
 done_testing();
