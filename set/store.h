@@ -83,7 +83,6 @@ extern const BloomWholeRoutine *StoredSetFilters;
 
 extern char *StoredSetDefault(const StoredSet *set, Oid function);
 extern Oid	StoredSetParamsFunction(void);
-extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
 extern const char *StoredSetCure(Relation rel);
 extern Datum StoredSetKeepInterval(const StoredSetParams *params);
 extern int64 StoredSetSliceLength(const StoredSetParams *params);

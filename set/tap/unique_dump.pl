@@ -31,7 +31,7 @@ answer(q{
 	CREATE INDEX ON event (id, old_name);
 	SELECT bloom_unique_create('event', 'id');
 	SELECT bloom_unique_create('event', 'old_name, id');
-	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row;
+	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique;
 	-- what is renamed after that keeps its place
 	ALTER TABLE event RENAME old_name TO new_name;
 	ALTER TABLE event_id_unique RENAME TO memory;
