@@ -41,9 +41,9 @@ my $forge = sub {
 		CREATE TABLE forger.m (id bigint, p int, v bigint) PARTITION BY LIST (p);
 		CREATE TABLE forger.m1 PARTITION OF forger.m FOR VALUES IN (1);
 		CREATE INDEX ON forger.m (id);
-		CREATE CONSTRAINT TRIGGER r AFTER INSERT OR UPDATE ON forger.m FOR EACH ROW WHEN (NEW.id IS NOT NULL AND :'set'::regclass IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed');
+		CREATE CONSTRAINT TRIGGER r AFTER INSERT OR UPDATE ON forger.m FOR EACH ROW WHEN (NEW.id IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed');
 		CREATE TRIGGER o BEFORE INSERT OR UPDATE ON forger.m FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique(:'seed');
-		CREATE TRIGGER c AFTER INSERT OR UPDATE OR TRUNCATE ON forger.m FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique(:'seed');
+		CREATE TRIGGER c AFTER INSERT OR UPDATE OR TRUNCATE ON forger.m FOR EACH STATEMENT WHEN (:'set'::regclass IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed');
 		RESET ROLE;
 	};
 };
@@ -76,22 +76,36 @@ try('nothing waits for a set of others', $here . $forge->('t_id_unique')
 foreach my $what (
 	[ 'is no set', 'CREATE TABLE payroll (id text)', 'id' ],
 	[ 'is a set of other keys', "SELECT bloom_set_create('payroll', 'bigint')", 'start' ],
-	[ 'is a set with this seed', "SELECT bloom_set_create('payroll', 'bigint', seed => :'seed')", 'start' ])
+	[ 'is a set with this seed', "SELECT bloom_set_create('payroll', 'bigint', seed => :'seed')", 'start' ],
+	[ 'is a set as this one', 'CREATE TABLE payroll (LIKE t_id_unique INCLUDING ALL)', 'start' ])
 {
 	my ($is, $make, $column) = @$what;
 
-	foreach my $back ('', "CREATE CONSTRAINT TRIGGER z AFTER UPDATE OF $column ON payroll FROM forger.m FOR EACH ROW WHEN (false) EXECUTE FUNCTION bloom_unique(:'seed');")
+	# who owns it matters for the last of them alone
+	foreach my $owner ($is =~ /as this one/ ? 'regress_bloom_other' : ('regress_bloom_clerk', 'regress_bloom_other'))
 	{
-		my $text = "a table that $is" . ($back ? ', and names theirs back' : '');
-		my $begin = "$here $make;" . $forge->('payroll') . "GRANT TRIGGER ON payroll TO regress_bloom_clerk; SET ROLE regress_bloom_clerk; $back RESET ROLE;";
+		my $text = "a table that $is and names theirs back, of " . ($owner =~ /clerk/ ? 'their own' : 'another owner');
+		my $begin = "$here $make; ALTER TABLE payroll OWNER TO $owner;" . $forge->('payroll')
+		  . "GRANT TRIGGER ON payroll TO regress_bloom_clerk; SET ROLE regress_bloom_clerk; CREATE CONSTRAINT TRIGGER z AFTER UPDATE OF $column ON payroll FROM forger.m FOR EACH ROW WHEN (false) EXECUTE FUNCTION bloom_unique(:'seed'); RESET ROLE;";
 
 		try("$text: rows, rebuild", "$begin INSERT INTO forger.m VALUES (1, 1); INSERT INTO forger.m1 VALUES (1, 1); TRUNCATE forger.m; SELECT bloom_unique_rebuild('forger.m', 'id'); SELECT 1 / (1 - count(*)) FROM payroll; $gone DROP TABLE payroll",
 			'55000 55000 55000 55000', '1:1 2:2');
-		try("$text: a superuser gives theirs away", "$begin ALTER TABLE forger.m OWNER TO regress_bloom_other;" . $given->('payroll', 'regress_bloom_other') . $gone, '22012', '1:1 2:2');
+		try("$text: a superuser gives theirs away", "$begin ALTER TABLE forger.m OWNER TO postgres;" . $given->('payroll', 'postgres') . $gone, '22012', '1:1 2:2');
 		try("$text: and drops its key", "$begin SELECT bloom_unique_drop('forger.m', 'id'); SELECT 1 / (1 - count(*)) FROM payroll; INSERT INTO forger.m VALUES (1, 1), (1, 1); $gone", '', '1:1 2:2');
 		try("$text: and makes one, where the constraint is gone", "$begin DROP TRIGGER r ON forger.m; SELECT bloom_unique_create('forger.m', 'id'); SELECT 1 / (1 - count(*)) FROM payroll; INSERT INTO forger.m VALUES (1, 1), (1, 1); $gone", '23505', '1:1 2:2');
 	}
 }
+# who has TRIGGER on the table of others can make a set that names it
+my $fake = "CREATE SCHEMA forger AUTHORIZATION regress_bloom_clerk; GRANT ALL ON t_id_unique TO regress_bloom_clerk; GRANT TRIGGER ON t TO regress_bloom_clerk; SET ROLE regress_bloom_clerk;
+	CREATE TABLE forger.fake (LIKE t_id_unique INCLUDING ALL); INSERT INTO forger.fake SELECT * FROM t_id_unique;
+	CREATE CONSTRAINT TRIGGER z AFTER UPDATE OF start ON forger.fake FROM t FOR EACH ROW WHEN (false) EXECUTE FUNCTION bloom_unique(:'seed');";
+try('a set of theirs names the table of others', "$here $fake RESET ROLE; $guarded $gone", $refused, $whole);
+try('and a trigger of the table names it', "$here $fake CREATE OR REPLACE TRIGGER t_id_unique_close AFTER INSERT OR UPDATE OR TRUNCATE ON t FOR EACH STATEMENT WHEN ('forger.fake'::regclass IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); RESET ROLE;
+	INSERT INTO t VALUES (1, 2); INSERT INTO t2 VALUES (1, 2); SELECT bloom_unique_rebuild('t', 'id'); TRUNCATE t; SELECT bloom_unique_drop('t', 'id'); SELECT 1 / (to_regclass('t_id_unique') IS NULL)::int; SELECT FROM forger.fake; $gone", '55000 55000 55000 55000', '1:1 2:2');
+try('where the set is gone', "$here $fake RESET ROLE; DROP TABLE t_id_unique CASCADE; INSERT INTO t VALUES (1, 2); INSERT INTO t2 VALUES (1, 2); ALTER TABLE t OWNER TO regress_bloom_other; INSERT INTO t VALUES (1, 2); " . $given->('forger.fake', 'regress_bloom_other') . $gone, '55000 55000 55000 22012', '1:1 2:2');
+try('a set of the same owner with another seed names the table', "$here SELECT bloom_set_create('more', 'bigint'); CREATE CONSTRAINT TRIGGER z AFTER UPDATE OF start ON more FROM t FOR EACH ROW WHEN (false) EXECUTE FUNCTION bloom_unique(:'seed'); $guarded", $refused, $whole);
+try('a copy of the set of the same owner names the table', [ "$here CREATE TABLE more (LIKE t_id_unique INCLUDING ALL); CREATE CONSTRAINT TRIGGER z AFTER UPDATE OF start ON more FROM t FOR EACH ROW WHEN (false) EXECUTE FUNCTION bloom_unique(:'seed')",
+	"INSERT INTO t VALUES (4, 1); DROP TABLE more; $guarded" ], "55000 $refused", $whole);
 try('an owner who gives a table away gives no other', "$here CREATE TABLE payroll (id text);" . $forge->('payroll') . q{
 	ALTER TABLE payroll OWNER TO regress_bloom_other;
 	ALTER TABLE forger.m OWNER TO regress_bloom_other;
@@ -115,16 +129,15 @@ try('the set of others, whose trigger they replace', "$here GRANT ALL ON ALL TAB
 	INSERT INTO t VALUES (1, 2);
 	RESET ROLE;
 	ALTER TABLE forger.m OWNER TO regress_bloom_other;
-} . $given->('t_id_unique', 'regress_bloom_other') . "DROP TRIGGER z ON t_id_unique; INSERT INTO t VALUES (1, 2); $gone", '42710 42710 55000 55000 22012 23505', '1:1 2:2');
+} . $given->('t_id_unique', 'regress_bloom_other') . "DROP TRIGGER z ON t_id_unique; INSERT INTO t VALUES (1, 2); $gone", '0A000 42710 55000 55000 22012 23505', '1:1 2:2');
 
 #
 # Whoever has TRIGGER on the table and on its partitions replaces or adds triggers, in any
 # form: the constraint stays as it is, or nothing is written
 #
 
-my @conditions = ('NEW.v IS NOT NULL AND %s IS NOT NULL', 'NEW.id IS NOT NULL AND NEW.v IS NOT NULL AND %s IS NOT NULL', 'NEW.id IS NULL AND %s IS NOT NULL',
-	'NEW.id IS NOT NULL AND %s IS NULL', 'NEW.id IS NOT NULL OR %s IS NOT NULL', 'NEW.id IS NOT NULL AND NULL::regclass IS NOT NULL', 'NEW.id IS NOT NULL AND %s IS NOT NULL AND false',
-	'NEW.id + 0 IS NOT NULL AND %s IS NOT NULL', 'NEW.id IS NOT NULL', 'false');
+my @conditions = ('NEW.v IS NOT NULL', 'NEW.id IS NOT NULL AND NEW.v IS NOT NULL', 'NEW.id IS NULL', 'NEW.id IS NOT NULL OR NEW.v IS NOT NULL', 'NEW.id IS NOT NULL AND %s IS NOT NULL',
+	'NEW.id IS NOT NULL AND false', 'NEW.id + 0 IS NOT NULL', 'NEW.id IS NOT NULL AND NEW.id IS NOT NULL', 'NEW.tableoid IS NOT NULL', 'NEW IS NOT NULL', 'false');
 my @forms = (
 	[ '', 'AFTER INSERT OR UPDATE ON t FOR EACH ROW WHEN (false)' ],
 	[ '', 'AFTER INSERT OR UPDATE ON t FOR EACH ROW' ],
@@ -135,9 +148,9 @@ my @forms = (
 	[ '', 'AFTER INSERT OR UPDATE ON t FOR EACH STATEMENT' ],
 	[ '', 'AFTER INSERT OR UPDATE ON t FOR EACH ROW WHEN (new.v = 7)' ],
 	(map { my $on = $_; map { [ '', "AFTER INSERT OR UPDATE ON $on FOR EACH ROW WHEN ($_)", 'CONSTRAINT ' ] } @conditions } 't', 't DEFERRABLE', 't FROM t2', 't1'),
-	[ '', 'AFTER INSERT OR UPDATE OF v ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL AND %s IS NOT NULL)', 'CONSTRAINT ' ],
-	[ '', 'AFTER UPDATE ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL AND %s IS NOT NULL)', 'CONSTRAINT ' ],
-	[ '', 'AFTER INSERT ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL AND %s IS NOT NULL)', 'CONSTRAINT ' ],
+	[ '', 'AFTER INSERT OR UPDATE OF v ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL)', 'CONSTRAINT ' ],
+	[ '', 'AFTER UPDATE ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL)', 'CONSTRAINT ' ],
+	[ '', 'AFTER INSERT ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL)', 'CONSTRAINT ' ],
 	[ '_open', 'BEFORE DELETE ON t FOR EACH STATEMENT' ],
 	[ '_open', 'BEFORE INSERT OR UPDATE ON t FOR EACH STATEMENT WHEN (false)' ],
 	[ '_open', 'BEFORE INSERT OR UPDATE OF v ON t FOR EACH STATEMENT' ],
@@ -145,6 +158,8 @@ my @forms = (
 	[ '_open', 'AFTER INSERT ON t FOR EACH STATEMENT' ],
 	[ '_close', 'AFTER DELETE ON t FOR EACH STATEMENT' ],
 	[ '_close', 'AFTER INSERT OR UPDATE OR TRUNCATE ON t FOR EACH STATEMENT WHEN (false)' ],
+	[ '_close', 'AFTER INSERT OR UPDATE OR TRUNCATE ON t FOR EACH STATEMENT' ],
+	[ '_close', q{AFTER INSERT OR UPDATE OR TRUNCATE ON t FOR EACH STATEMENT WHEN ('pg_class'::regclass IS NOT NULL)} ],
 	[ '_close', 'AFTER INSERT ON t REFERENCING NEW TABLE AS x FOR EACH STATEMENT' ],
 	[ '_close', 'BEFORE INSERT OR UPDATE ON t FOR EACH STATEMENT' ],
 	[ '_keys', 'BEFORE UPDATE OF id, v ON t FOR EACH STATEMENT WHEN (false AND %s IS NOT NULL)' ],
@@ -161,7 +176,7 @@ foreach my $form (@forms)
 	{
 		$cases .= "BEGIN; SET LOCAL ROLE regress_bloom_clerk; SAVEPOINT s; CREATE $how $text EXECUTE FUNCTION bloom_unique(:'seed');\n"
 		  . "\\if :ERROR\nROLLBACK TO s;\n\\endif\nRESET ROLE; SAVEPOINT a; $_;\n"
-		  . "\\if :ERROR\nROLLBACK TO a;\n\\else\nSELECT 'passed: $how $definition; $_' WHERE (SELECT count(*) > count(DISTINCT id) FROM t);\n\\endif\nROLLBACK;\n"
+		  . "\\if :ERROR\nROLLBACK TO a;\n\\else\nSELECT \$\$passed: $how $definition; $_\$\$ WHERE (SELECT count(*) > count(DISTINCT id) FROM t);\n\\endif\nROLLBACK;\n"
 		  foreach @repeats;
 	}
 }
@@ -176,7 +191,7 @@ my ($out, $err) = session($here . $cases);
 my %errors;
 $errors{$_}++ foreach split / /, errors_of($err);
 is(join(' ', $out =~ /^passed.*$/gm), '', '... of which none lets a repeat pass, in ' . @forms * 2 * @repeats . ' cases');
-is(join(' ', sort keys %errors), '0A000 23505 42710 55000', '... but each is refused') or diag substr($err, 0, 2000);
+is(join(' ', sort keys %errors), '0A000 23505 25P02 39P01 42710 55000', '... but each is refused') or diag substr($err, 0, 2000);
 note explain \%errors;
 
 try('triggers that never fire, whose argument is no seed, or none, or another', q{
@@ -195,7 +210,7 @@ try('one that fires', q{CREATE TRIGGER x AFTER INSERT ON t FOR EACH ROW EXECUTE 
 try('a constraint trigger of a partition is another key', $here . q{
 	ALTER TABLE t2 OWNER TO regress_bloom_clerk;
 	SET ROLE regress_bloom_clerk;
-	CREATE CONSTRAINT TRIGGER mine AFTER INSERT OR UPDATE ON t2 FOR EACH ROW WHEN (NEW.v IS NOT NULL AND 't_id_unique'::regclass IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed');
+	CREATE CONSTRAINT TRIGGER mine AFTER INSERT OR UPDATE ON t2 FOR EACH ROW WHEN (NEW.v IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed');
 	DROP TRIGGER t_id_unique ON t2;
 	ALTER TABLE t2 DROP CONSTRAINT t_id_unique;
 	RESET ROLE;
@@ -208,11 +223,11 @@ try('a constraint trigger of a partition is another key', $here . q{
 # Owners, without malice, or while keys are collected
 #
 
-foreach my $new ('(new.note IS NOT NULL)', '(new.id IS NOT NULL) AND (new.note IS NOT NULL)', '(new.note IS NOT NULL) AND (new.id IS NOT NULL)', '(new.v IS NOT NULL)')
+foreach my $new ('new.note IS NOT NULL', 'new.id IS NOT NULL AND new.note IS NOT NULL', 'new.note IS NOT NULL AND new.id IS NOT NULL', 'new.v IS NOT NULL')
 {
 	try("the columns become those of $new while keys are collected", "ALTER TABLE t ADD COLUMN note text DEFAULT 'x'; CREATE INDEX ON t (note); CREATE INDEX ON t (id, note); CREATE INDEX ON t (v);" . qq{
 	SELECT pg_get_triggerdef(oid) AS def FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname = 't_id_unique' \\gset
-	SELECT replace(:'def', '(new.id IS NOT NULL)', '$new') AS new \\gset
+	SELECT replace(:'def', 'new.id IS NOT NULL', '$new') AS new \\gset
 	ALTER TABLE t DISABLE TRIGGER t_id_unique_close;
 	BEGIN; INSERT INTO t VALUES (139287474864128, 1, 5), (6, 1, 6); DROP TRIGGER t_id_unique ON t; :new; COMMIT;
 	DROP TRIGGER t_id_unique ON t; :def; ALTER TABLE t ENABLE TRIGGER t_id_unique_close;

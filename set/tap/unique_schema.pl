@@ -79,7 +79,7 @@ try('all rows of the set are deleted', [ 'DELETE FROM t_id_unique', "INSERT INTO
 	"23505 $refused", $whole);
 try('the set is truncated in a savepoint', "BEGIN; SAVEPOINT s; TRUNCATE t_id_unique; ROLLBACK TO s; INSERT INTO t VALUES (3, 1); COMMIT; $guarded", "$refused 23505", $whole);
 try_guarded('the set cannot be dropped', 'DROP TABLE t_id_unique', '2BP01');
-try('the set is dropped with CASCADE', [ 'DROP TABLE t_id_unique CASCADE; INSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (4, 1)', 'INSERT INTO t VALUES (1, 2); INSERT INTO t1 VALUES (4, 1)' ], '55000 55000 55000', '1:1 2:2 4:1');
+try('the set is dropped with CASCADE', [ 'DROP TABLE t_id_unique CASCADE; INSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (4, 1)', 'INSERT INTO t VALUES (1, 2); INSERT INTO t1 VALUES (4, 1)' ], '55000 55000 55000 55000', '1:1 2:2');
 try('and another set gets its name', [ "DROP TABLE t_id_unique CASCADE; SELECT bloom_set_create('t_id_unique', 'bigint'); INSERT INTO t VALUES (1, 2)", 'INSERT INTO t VALUES (1, 2)' ], '55000 55000', '1:1 2:2');
 try('the set is unlogged', [ 'ALTER TABLE t_id_unique SET UNLOGGED; INSERT INTO t VALUES (1, 2)', "INSERT INTO t VALUES (1, 2); ALTER TABLE t_id_unique SET LOGGED; $guarded" ], "23505 23505 $refused", $whole);
 try_guarded('the set is clustered, vacuumed, indexed anew, compacted', "CLUSTER t_id_unique USING t_id_unique_pkey;\nVACUUM FULL t_id_unique;\nREINDEX TABLE t_id_unique;\nSELECT bloom_set_compact('t_id_unique')");

@@ -201,58 +201,50 @@ Drop(Oid catalog, Oid oid)
 	CommandCounterIncrement();
 }
 
-/* Drop the triggers of a key.  The result is the set that they name, or invalid. */
-static Oid
-DropTriggers(List *triggers, const BloomUniqueTag *tag)
+/*
+ * Drop the triggers and the set of a key, or what is left of these.  A set that is not
+ * quite that of the key stays.
+ */
+static void
+DropKey(const BloomUniqueTag *tag)
 {
-	Oid			set = InvalidOid;
+	Oid			owner = BloomUniqueOwnerOf(tag->root);
+	StoredSet	known;
+	Oid			found;
+	const char *wrong;
+	const char *cure;
+	Oid			set = BloomUniqueFindSet(tag, owner, &known, &found, &wrong, &cure);
 	ListCell   *cell;
 
-	foreach(cell, triggers)
+	/* in the order in which writers lock */
+	foreach(cell, BloomUniqueTriggersOf(tag->root))
 	{
 		const BloomUniqueTrigger *trigger = lfirst(cell);
 
 		/* one that a partition inherits is of another table's key */
-		if (trigger->seed != tag->seed || OidIsValid(trigger->parent))
-			continue;
-		if (trigger->kind == BLOOM_UNIQUE_ROW)
-			set = trigger->set;
-		Drop(TriggerRelationId, trigger->oid);
+		if (trigger->seed == tag->seed && !OidIsValid(trigger->parent))
+			Drop(TriggerRelationId, trigger->oid);
 	}
 	BloomUniqueForgetStatements(tag);
 	BloomUniqueForgetEntries();
-	return set;
-}
-
-/* Drop the set of a key, if it is that and belongs to the caller. */
-static void
-DropSet(const BloomUniqueTag *tag, Oid set)
-{
-	const char *wrong;
-	const char *cure;
-	StoredSet	found;
-
-	wrong = BloomUniqueIdentifySet(tag, set, false, &found, &cure);
-	if (wrong == NULL)
+	if (OidIsValid(set))
 	{
 		LockRelationOid(set, AccessExclusiveLock);
-		wrong = BloomUniqueIdentifySet(tag, set, false, &found, &cure);
+		set = BloomUniqueFindSet(tag, owner, &known, &found, &wrong, &cure);
 	}
-	if (wrong == NULL && !BloomIsOwnerOfTable(set, GetUserId()))
-		wrong = "It belongs to another role.";
-	if (wrong == NULL)
+	if (OidIsValid(set))
 		Drop(RelationRelationId, set);
-	else if (get_rel_name(set) != NULL)
+	else if (OidIsValid(found))
 		ereport(NOTICE,
-				(errmsg("table \"%s\" stays", get_rel_name(set)),
+				(errmsg("table \"%s\" stays", get_rel_name(found)),
 				 errdetail("%s", wrong),
 				 errhint("If it was the set of these keys, drop it: DROP TABLE %s;",
-						 NameOf(set))));
+						 NameOf(found))));
 }
 
 /*
- * Drop triggers that go with a constraint which was dropped, with its set or a column,
- * say: all that they do is to refuse rows.  False: there is none.
+ * Drop what is left of keys whose constraint was dropped, with a column, say.  All that
+ * it does is to refuse rows.  False: there is nothing.
  */
 static bool
 DropRemains(Oid relid)
@@ -264,18 +256,20 @@ DropRemains(Oid relid)
 	foreach(cell, triggers)
 	{
 		const BloomUniqueTrigger *trigger = lfirst(cell);
-		bool		has_row = OidIsValid(trigger->parent);
+		BloomUniqueTag tag = {.seed = trigger->seed,.root = relid};
+		bool		is_left = !OidIsValid(trigger->parent);
 		ListCell   *other;
 
 		foreach(other, triggers)
 		{
 			const BloomUniqueTrigger *row = lfirst(other);
 
-			has_row |= row->kind == BLOOM_UNIQUE_ROW && row->seed == trigger->seed;
+			if (row->seed == tag.seed && row->kind == BLOOM_UNIQUE_ROW)
+				is_left = false;
 		}
-		if (has_row)
+		if (!is_left || !BloomUniqueIsThere(&tag))
 			continue;
-		Drop(TriggerRelationId, trigger->oid);
+		DropKey(&tag);
 		result = true;
 	}
 	return result;
@@ -294,16 +288,13 @@ bloom_unique_drop(PG_FUNCTION_ARGS)
 	AttrNumber	columns[INDEX_MAX_KEYS];
 	int			ncolumns = GetColumnsArg(fcinfo, relid, did_drop, columns);
 	BloomUniqueTag tag = {.root = relid};
-	Oid			set;
 
 	if (did_drop &&
 		(ncolumns == 0 ||
 		 !BloomUniqueFindSeed(relid, columns, ncolumns, false, &tag.seed)))
 		PG_RETURN_VOID();
 	tag = FindKey(fcinfo, relid);
-	set = DropTriggers(BloomUniqueTriggersOf(relid), &tag);
-	if (OidIsValid(set))
-		DropSet(&tag, set);
+	DropKey(&tag);
 	PG_RETURN_VOID();
 }
 
@@ -433,22 +424,20 @@ MakeTriggers(FunctionCallInfo fcinfo, const BloomUnique *unique)
 
 	initStringInfo(&condition);
 	for (int i = 0; i < unique->ncolumns; i++)
-		appendStringInfo(&condition, "NEW.%s IS NOT NULL AND ",
+		appendStringInfo(&condition, "%sNEW.%s IS NOT NULL", i == 0 ? "" : " AND ",
 						 quote_identifier(NameStr(unique->columns[i].name)));
-	appendStringInfo(&condition, "'%u'::pg_catalog.regclass IS NOT NULL",
-					 unique->set);
 	MakeTrigger(fcinfo, unique, root, true, name,
 				psprintf("AFTER INSERT OR UPDATE ON %s NOT DEFERRABLE FOR EACH ROW WHEN (%s)",
 						 NameOf(root), condition.data),
-				"keeps keys unique across partitions; its condition names their columns and set");
+				"keeps keys unique across partitions; the others only make it fast");
 	MakeTrigger(fcinfo, unique, root, false, ChooseTriggerName(root, name, "open"),
 				psprintf("BEFORE INSERT OR UPDATE ON %s FOR EACH STATEMENT",
 						 NameOf(root)),
 				"begins to collect the keys of a statement, to check them together");
 	MakeTrigger(fcinfo, unique, root, false, ChooseTriggerName(root, name, "close"),
-				psprintf("AFTER INSERT OR UPDATE OR TRUNCATE ON %s FOR EACH STATEMENT",
-						 NameOf(root)),
-				"checks the keys of a statement; TRUNCATE empties the set");
+				psprintf("AFTER INSERT OR UPDATE OR TRUNCATE ON %s FOR EACH STATEMENT WHEN ('%u'::pg_catalog.regclass IS NOT NULL)",
+						 NameOf(root), unique->set),
+				"checks the keys of a statement; TRUNCATE empties the set, which its condition keeps from being dropped");
 }
 
 /* Make the set. */
@@ -495,7 +484,8 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("table \"%s\" has a unique key of these columns already",
-						get_rel_name(relid))));
+						get_rel_name(relid)),
+				 errhint("To make it anew, call bloom_unique_drop first.")));
 	tables = find_all_inheritors(relid, ShareRowExclusiveLock, NULL);
 	(void) DropRemains(relid);
 	made = MakeUnique(relid, columns, ncolumns);
@@ -524,19 +514,23 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetTableArg(fcinfo, ShareRowExclusiveLock);
 	BloomUnique found = {.tag = FindKey(fcinfo, relid)};
-	const char *wrong;
+	const BloomUniqueTrigger *triggers[BLOOM_UNIQUE_OTHER];
+	const BloomUniqueTrigger *close;
 	const char *cure;
-	const BloomUniqueTrigger *row;
 	StoredSet	set;
 	BloomUnique *unique;
 	uint64		result;
 
-	row = BloomUniqueRowTrigger(BloomUniqueTriggersOf(relid), &found.tag, &wrong, &cure);
-	if (row != NULL &&
-		BloomUniqueIdentifySet(&found.tag, row->set, false, &set, &cure) != NULL &&
-		BloomUniqueIdentifySet(&found.tag, row->set, true, &set, &cure) == NULL)
+	/* a set that does not name the table, and that the table names */
+	(void) BloomUniqueFindTriggers(&found.tag, triggers, &cure);
+	close = triggers[BLOOM_UNIQUE_CLOSE];
+	if (close != NULL && SearchSysCacheExists1(RELOID, ObjectIdGetDatum(close->set)) &&
+		BloomUniqueIdentifySet(&found.tag, close->set, BloomUniqueOwnerOf(relid), false,
+							   &set, &cure) != NULL &&
+		BloomUniqueIdentifySet(&found.tag, close->set, BloomUniqueOwnerOf(relid), true,
+							   &set, &cure) == NULL)
 	{
-		found.set = row->set;
+		found.set = close->set;
 		NameTable(fcinfo, &found);
 	}
 	/* an error, unless each names the other */

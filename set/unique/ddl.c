@@ -13,8 +13,12 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "commands/event_trigger.h"
 #include "commands/tablecmds.h"
@@ -23,6 +27,7 @@
 #include "nodes/parsenodes.h"
 #include "tcop/deparse_utility.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -62,11 +67,17 @@ KeysOf(Oid relid, const char *name)
 }
 
 /*
- * Check the rows of a partition, as the table's owner.
- *
- * A set that does not name the table, as when a dump is being restored, is not asked:
- * all writes are errors until bloom_unique_rebuild, which checks all rows.
+ * Has a key a set?  If it has none, as when a dump is being restored, all writes are
+ * errors until somebody calls a function that checks all rows.
  */
+static bool
+HasSet(const BloomUniqueTag *tag)
+{
+	return OidIsValid(BloomUniqueLockSet(tag, BloomUniqueOwnerOf(tag->root),
+										 AccessShareLock));
+}
+
+/* Check the rows of a partition, as the table's owner. */
 static void
 CheckLeaf(const BloomUniqueTag *tag, Oid relid)
 {
@@ -75,7 +86,7 @@ CheckLeaf(const BloomUniqueTag *tag, Oid relid)
 	Oid			user;
 	int			context;
 
-	if (!OidIsValid(BloomUniqueLockSet(tag, AccessShareLock)))
+	if (!HasSet(tag))
 		return;
 	rel = relation_open(relid, AccessShareLock);
 	unique = BloomUniqueRecall(tag);
@@ -108,7 +119,7 @@ CheckTree(Oid relid, const char *trigger)
 static void
 CheckAll(const BloomUniqueTag *tag)
 {
-	if (!OidIsValid(BloomUniqueLockSet(tag, AccessShareLock)))
+	if (!HasSet(tag))
 		return;
 	(void) BloomUniqueRefill(BloomUniqueRecall(tag));
 	BloomUniqueForgetStatements(tag);
@@ -217,13 +228,50 @@ CheckAttached(Oid relid)
  * ----------------------------------------------------------------
  */
 
-/* The set of a table has its owner, by whose rights it is written. */
+/* The owners that a table had before, in this transaction or when it began */
+static List *
+OldOwnersOf(Oid relid)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, SnapshotAny, 1, &key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		HeapTupleHeader header = tuple->t_data;
+
+		/* versions that this transaction has replaced */
+		if (!(header->t_infomask & HEAP_XMAX_INVALID) &&
+			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(header)))
+			result = list_append_unique_oid(result,
+											((Form_pg_class) GETSTRUCT(tuple))->relowner);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/*
+ * The set of a table has its owner, by whose rights it is written.  So that of an owner
+ * before goes to the new one, and none of others, who may have made it name the table.
+ */
 static void
 ChangeOwner(const BloomUniqueTag *tag, Oid owner)
 {
-	Oid			set = BloomUniqueLockSet(tag, AccessExclusiveLock);
+	Oid			set = InvalidOid;
+	ListCell   *cell;
 
-	if (!OidIsValid(set) || BloomUniqueOwnerOf(set) == owner)
+	foreach(cell, OldOwnersOf(tag->root))
+	{
+		if (!OidIsValid(set))
+			set = BloomUniqueLockSet(tag, lfirst_oid(cell), AccessExclusiveLock);
+	}
+	if (!OidIsValid(set))
 		return;
 	if (!superuser() &&
 		!BloomMayCreateIn(get_rel_namespace(set), owner))

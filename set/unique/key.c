@@ -5,16 +5,18 @@
  *
  * A key is what a constraint trigger of its table says:
  *
- *		AFTER INSERT OR UPDATE FOR EACH ROW
- *		WHEN (NEW.column IS NOT NULL AND ... AND 'set'::regclass IS NOT NULL)
+ *		AFTER INSERT OR UPDATE FOR EACH ROW WHEN (NEW.column IS NOT NULL AND ...)
  *
- * There the server maintains all names, whatever is renamed, and in a dump; it
- * refuses to drop the set or a column, or to change the type of a column; and
- * nobody but the owner of the table can exchange it or take it away.  The argument
- * is the seed of the set, which nothing can rename.
+ * There the server maintains the names of the columns, whatever is renamed, and in a
+ * dump; it refuses to drop one, or to change its type; and nobody but the owner of the
+ * table can exchange the trigger or take it away.  The argument is the seed of the
+ * set, which nothing can rename.
  *
- * The set names its table by a constraint trigger that never fires.  See "Trust"
- * in the README.
+ * The set names its table, by a constraint trigger that never fires.  It is named in
+ * the condition of the trigger AFTER STATEMENT, so that it is not dropped by mistake,
+ * and not in the constraint: pg_restore, with several jobs, makes a trigger before
+ * others load partitions, if it depends on a table with more data than these have.
+ * See "Trust" in the README.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -28,6 +30,7 @@
 #include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
@@ -46,6 +49,8 @@
 #include "set/set_compat.h"
 #include "set/set.h"
 #include "set/unique/unique.h"
+
+static const char *const remake = "Call bloom_unique_drop, and bloom_unique_create again.";
 
 /* ----------------------------------------------------------------
  *							TRIGGERS
@@ -115,50 +120,53 @@ BloomUniqueSeedOf(const TriggerData *trigger)
 	return seed;
 }
 
+/* What is it that is said not to be null?  NULL, if that is not what is said. */
+static Node *
+ArgOfTest(Node *node)
+{
+	NullTest   *test = (NullTest *) node;
+
+	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL &&
+		!test->argisrow ? (Node *) test->arg : NULL;
+}
+
 /*
- * Read the condition of a constraint: the columns, in the order of the key, and the
- * set.  False: it has another form.
+ * Read the condition of a constraint: the columns, in the order of the key.  False: it
+ * has another form.
  */
 static bool
-ReadCondition(const char *text, BloomUniqueTrigger *trigger)
+ReadColumns(Node *condition, BloomUniqueTrigger *trigger)
 {
-	BoolExpr   *all = (BoolExpr *) stringToNode(text);
-	int			ntests;
+	List	   *tests = list_make1(condition);
+	ListCell   *cell;
 
-	if (!IsA(all, BoolExpr) || all->boolop != AND_EXPR)
+	if (IsA(condition, BoolExpr) && ((BoolExpr *) condition)->boolop == AND_EXPR)
+		tests = ((BoolExpr *) condition)->args;
+	if (list_length(tests) > INDEX_MAX_KEYS)
 		return false;
-	ntests = list_length(all->args);
-	if (ntests < 2 || ntests > INDEX_MAX_KEYS + 1)
-		return false;
-	for (int i = 0; i < ntests; i++)
+	foreach(cell, tests)
 	{
-		NullTest   *test = list_nth(all->args, i);
-		Node	   *arg;
+		Var		   *column = (Var *) ArgOfTest(lfirst(cell));
 
-		if (!IsA(test, NullTest) || test->nulltesttype != IS_NOT_NULL ||
-			test->argisrow)
+		if (column == NULL || !IsA(column, Var) ||
+			column->varno != PRS2_NEW_VARNO || column->varlevelsup != 0 ||
+			column->varattno <= 0)
 			return false;
-		arg = (Node *) test->arg;
-		if (i < ntests - 1)
-		{
-			Var		   *column = (Var *) arg;
-
-			if (!IsA(column, Var) || column->varno != PRS2_NEW_VARNO ||
-				column->varlevelsup != 0 || column->varattno <= 0)
-				return false;
-			trigger->columns[i] = column->varattno;
-		}
-		else
-		{
-			Const	   *set = (Const *) arg;
-
-			if (!IsA(set, Const) || set->consttype != REGCLASSOID ||
-				set->constisnull)
-				return false;
-			trigger->set = DatumGetObjectId(set->constvalue);
-		}
+		trigger->columns[trigger->ncolumns++] = column->varattno;
 	}
-	trigger->ncolumns = ntests - 1;
+	return true;
+}
+
+/* Read the condition that keeps a set from being dropped.  False: it is another. */
+static bool
+ReadSet(Node *condition, BloomUniqueTrigger *trigger)
+{
+	Const	   *set = (Const *) ArgOfTest(condition);
+
+	if (set == NULL || !IsA(set, Const) || set->consttype != REGCLASSOID ||
+		set->constisnull)
+		return false;
+	trigger->set = DatumGetObjectId(set->constvalue);
 	return true;
 }
 
@@ -167,12 +175,11 @@ static BloomUniqueKind
 KindOf(Relation catalog, HeapTuple tuple, BloomUniqueTrigger *trigger)
 {
 	Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
-	bool		has_condition;
 	bool		isnull;
-	Datum		condition = heap_getattr(tuple, Anum_pg_trigger_tgqual,
-										 RelationGetDescr(catalog), &isnull);
+	Datum		value = heap_getattr(tuple, Anum_pg_trigger_tgqual,
+									 RelationGetDescr(catalog), &isnull);
+	Node	   *condition = isnull ? NULL : stringToNode(TextDatumGetCString(value));
 
-	has_condition = !isnull;
 	if (form->tgisinternal || form->tgdeferrable || form->tginitdeferred ||
 		form->tgattr.dim1 != 0 || OidIsValid(form->tgconstrrelid) ||
 		!heap_attisnull(tuple, Anum_pg_trigger_tgoldtable, NULL) ||
@@ -181,15 +188,14 @@ KindOf(Relation catalog, HeapTuple tuple, BloomUniqueTrigger *trigger)
 	if (OidIsValid(form->tgconstraint))
 		return form->tgtype == (TRIGGER_TYPE_ROW | TRIGGER_TYPE_AFTER |
 								TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE) &&
-			has_condition && ReadCondition(TextDatumGetCString(condition), trigger) ?
+			condition != NULL && ReadColumns(condition, trigger) ?
 			BLOOM_UNIQUE_ROW : BLOOM_UNIQUE_OTHER;
-	if (has_condition)
-		return BLOOM_UNIQUE_OTHER;
 	if (form->tgtype == (TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT |
-						 TRIGGER_TYPE_UPDATE))
+						 TRIGGER_TYPE_UPDATE) && condition == NULL)
 		return BLOOM_UNIQUE_OPEN;
 	if (form->tgtype == (TRIGGER_TYPE_AFTER | TRIGGER_TYPE_INSERT |
-						 TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_TRUNCATE))
+						 TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_TRUNCATE) &&
+		condition != NULL && ReadSet(condition, trigger))
 		return BLOOM_UNIQUE_CLOSE;
 	return BLOOM_UNIQUE_OTHER;
 }
@@ -204,6 +210,20 @@ BeginTriggers(Relation catalog, Oid table)
 				ObjectIdGetDatum(table));
 	return systable_beginscan(catalog, TriggerRelidNameIndexId, true, NULL, 1,
 							  &key);
+}
+
+/* Is this a trigger that calls bloom_unique with one seed, and with which? */
+static bool
+HasSeed(Relation catalog, HeapTuple tuple, int64 *seed)
+{
+	Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+	bool		isnull;
+	Datum		arguments = heap_getattr(tuple, Anum_pg_trigger_tgargs,
+										 RelationGetDescr(catalog), &isnull);
+
+	/* the argument ends with a zero */
+	return !isnull && form->tgnargs == 1 && IsOurs(form->tgfoid) &&
+		ReadSeed(TextDatumGetCString(arguments), seed);
 }
 
 /*
@@ -225,14 +245,9 @@ BloomUniqueTriggersOf(Oid relid)
 	{
 		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
 		BloomUniqueTrigger *trigger;
-		bool		isnull;
-		Datum		arguments = heap_getattr(tuple, Anum_pg_trigger_tgargs,
-											 RelationGetDescr(catalog), &isnull);
 		int64		seed;
 
-		/* one argument, which ends with a zero */
-		if (isnull || form->tgnargs != 1 || !IsOurs(form->tgfoid) ||
-			!ReadSeed(TextDatumGetCString(arguments), &seed))
+		if (!HasSeed(catalog, tuple, &seed))
 			continue;
 		trigger = palloc0(sizeof(BloomUniqueTrigger));
 		trigger->oid = form->oid;
@@ -249,22 +264,22 @@ BloomUniqueTriggersOf(Oid relid)
 }
 
 /*
- * BloomUniqueRowTrigger
- *		The constraint of a key, among the triggers of its table, or NULL, with a
- *		sentence that says what is wrong, and what to do.
+ * BloomUniqueFindTriggers
+ *		Find those of a key, by their kind, among the triggers of its table.
  *
- * There must be one of it; one at most of each that goes with it; and none with the
- * same seed that has another form.
+ * NULL, if the constraint is there, one at most of each that goes with it, and none with
+ * the same seed that has another form; otherwise a sentence that says what is wrong,
+ * and one that says what to do.
  */
-const BloomUniqueTrigger *
-BloomUniqueRowTrigger(List *triggers, const BloomUniqueTag *tag,
-					  const char **wrong, const char **cure)
+const char *
+BloomUniqueFindTriggers(const BloomUniqueTag *tag,
+						const BloomUniqueTrigger **found, const char **cure)
 {
-	const BloomUniqueTrigger *found[BLOOM_UNIQUE_OTHER] = {NULL};
 	const char *table = quote_identifier(get_rel_name(tag->root));
 	ListCell   *cell;
 
-	foreach(cell, triggers)
+	memset(found, 0, BLOOM_UNIQUE_OTHER * sizeof(*found));
+	foreach(cell, BloomUniqueTriggersOf(tag->root))
 	{
 		const BloomUniqueTrigger *trigger = lfirst(cell);
 		const char *name = NameStr(trigger->name);
@@ -274,26 +289,21 @@ BloomUniqueRowTrigger(List *triggers, const BloomUniqueTag *tag,
 			continue;
 		if (trigger->kind == BLOOM_UNIQUE_OTHER)
 		{
-			*wrong = psprintf("Trigger \"%s\" is not one that bloom_unique_create makes.",
-							  name);
 			*cure = psprintf("DROP TRIGGER %s ON %s;", quote_identifier(name), table);
-			return NULL;
+			return psprintf("Trigger \"%s\" is not one that bloom_unique_create makes.",
+							name);
 		}
 		if (found[trigger->kind] != NULL)
 		{
-			*wrong = psprintf("There are two triggers where one is needed, \"%s\" and \"%s\".",
-							  NameStr(found[trigger->kind]->name), name);
 			*cure = "Drop the one that bloom_unique_create has not made.";
-			return NULL;
+			return psprintf("There are two triggers where one is needed, \"%s\" and \"%s\".",
+							NameStr(found[trigger->kind]->name), name);
 		}
 		found[trigger->kind] = trigger;
 	}
-	if (found[BLOOM_UNIQUE_ROW] == NULL)
-	{
-		*wrong = "The constraint trigger FOR EACH ROW is not there.";
-		*cure = "Call bloom_unique_drop, and bloom_unique_create again.";
-	}
-	return found[BLOOM_UNIQUE_ROW];
+	*cure = remake;
+	return found[BLOOM_UNIQUE_ROW] != NULL ? NULL :
+		"The constraint trigger FOR EACH ROW is not there.";
 }
 
 /*
@@ -320,95 +330,168 @@ BloomUniqueIsThere(const BloomUniqueTag *tag)
  * ----------------------------------------------------------------
  */
 
-/*
- * Which table does a table name as that whose keys it has?  NULL, if that is so; or
- * a sentence.  It may also be that it names none.
- */
+/* What is wrong with the triggers of a set that names its table by one, or NULL */
 static const char *
-NamesOther(Oid relid, Oid root, bool *names_none)
+OtherTrigger(Relation rel, Oid root)
 {
-	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
-	SysScanDesc scan = BeginTriggers(catalog, relid);
-	const char *wrong = NULL;
-	int			nnames = 0;
-	HeapTuple	tuple;
-
-	while (wrong == NULL && (tuple = systable_getnext(scan)) != NULL)
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
 	{
-		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
 
-		if (OidIsValid(form->tgconstrrelid) && !form->tgisinternal &&
-			form->tgconstrrelid != root && IsOurs(form->tgfoid))
-			wrong = psprintf("It names table \"%s\" as that whose keys it has.",
-							 get_rel_name(form->tgconstrrelid));
-		else if (form->tgconstrrelid != root || form->tgisinternal ||
-				 !IsOurs(form->tgfoid) || ++nnames > 1)
-			wrong = psprintf("It has a trigger \"%s\", beside that which names its table.",
-							 NameStr(form->tgname));
+		if (trigger->tgconstrrelid != root)
+			return psprintf("It has a trigger \"%s\", beside that which names its table.",
+							trigger->tgname);
 	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	*names_none = nnames == 0;
-	return wrong;
+	return NULL;
 }
 
 /*
  * BloomUniqueIdentifySet
- *		Is this table, which a trigger names, the set of a key?
+ *		Is this table the set of a key, if it is one that names the key's table, or
+ *		need not?
  *
  * NULL, if it is; otherwise a sentence that says why not, and one that says what to
- * do.  Nobody else decides what is read, written, emptied, dropped or given away
- * as the set of a key: anybody who may create a table can make a trigger that
- * names any other.  So nothing is asked of the table before it has named this one,
- * not even a lock, which it has afterwards.
- *
- * To bloom_unique_rebuild, a set of the table's owner may also name none.
+ * do.  It must be a set as bloom_unique_create makes one, and of the table's owner:
+ * whoever has TRIGGER on the table can make others that name it.
  */
 const char *
-BloomUniqueIdentifySet(const BloomUniqueTag *tag, Oid relid, bool unnamed_ok,
-					   StoredSet *set, const char **cure)
+BloomUniqueIdentifySet(const BloomUniqueTag *tag, Oid relid, Oid owner,
+					   bool unnamed_ok, StoredSet *set, const char **cure)
 {
-	bool		names_none;
-	const char *wrong = NamesOther(relid, tag->root, &names_none);
 	Relation	rel;
+	const char *wrong;
 
 	*cure = "Undo that, or call bloom_unique_drop, and bloom_unique_create again.";
-	if (wrong != NULL)
-		return wrong;
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		return "It was dropped.";
-	if (names_none && (!unnamed_ok ||
-					   BloomUniqueOwnerOf(relid) != BloomUniqueOwnerOf(tag->root)))
+	if (BloomUniqueOwnerOf(relid) != owner)
 	{
-		*cure = "If it is the set of these keys, call bloom_unique_rebuild; if not, bloom_unique_drop, and bloom_unique_create again.";
-		return "It has no trigger that names this table.";
+		*cure = psprintf("ALTER TABLE ... OWNER TO %s;",
+						 quote_identifier(GetUserNameFromId(owner, false)));
+		return "It belongs to another role than the table.";
 	}
 	rel = try_relation_open(relid, AccessShareLock);
 	if (rel == NULL)
 		return "It was dropped.";
-	wrong = StoredSetIdentify(rel, set);
+	wrong = OtherTrigger(rel, tag->root);
+	if (wrong == NULL)
+		wrong = StoredSetIdentify(rel, set);
 	if (wrong == NULL && (set->params.seed != tag->seed ||
 						  set->params.kept_bits != BLOOM_UNIQUE_KEPT_BITS))
 	{
-		*cure = "Call bloom_unique_drop, and bloom_unique_create again.";
+		*cure = remake;
 		wrong = "It is another set than the one that has the keys.";
 	}
+	if (wrong == NULL && rel->trigdesc == NULL && !unnamed_ok)
+	{
+		*cure = "Call bloom_unique_rebuild.";
+		wrong = "It does not name this table as that whose keys it has.";
+	}
 	relation_close(rel, NoLock);
-	/* the triggers may have changed while we waited for the lock */
-	if (wrong == NULL)
-		wrong = NamesOther(relid, tag->root, &names_none);
-	if (wrong == NULL && names_none && !unnamed_ok)
-		wrong = "It has no trigger that names this table.";
 	return wrong;
+}
+
+/* The tables that have a trigger of ours with this seed which names a table */
+static List *
+FindNamers(const BloomUniqueTag *tag)
+{
+	Relation	depends = table_open(DependRelationId, AccessShareLock);
+	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RelationRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(tag->root));
+	scan = systable_beginscan(depends, DependReferenceIndexId, true, NULL, 2, keys);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+		Form_pg_trigger trigger;
+		ScanKeyData key;
+		SysScanDesc found;
+		HeapTuple	row;
+		int64		seed;
+
+		if (form->classid != TriggerRelationId)
+			continue;
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(form->objid));
+		found = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+		row = systable_getnext(found);
+		trigger = row == NULL ? NULL : (Form_pg_trigger) GETSTRUCT(row);
+		if (row != NULL && trigger->tgconstrrelid == tag->root &&
+			!trigger->tgisinternal && HasSeed(catalog, row, &seed) &&
+			seed == tag->seed)
+			result = list_append_unique_oid(result, trigger->tgrelid);
+		systable_endscan(found);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	table_close(depends, AccessShareLock);
+	return result;
+}
+
+/*
+ * BloomUniqueFindSet
+ *		The set of a key, which names the key's table, or invalid.
+ *
+ * Nothing else says what is read, written, emptied, dropped or given away as the set of
+ * a key.  Nothing is asked of a table that does not name this one, not even a lock;
+ * the set has one afterwards.
+ *
+ * If there is none, a sentence says why, and one what to do; "found" is then the table
+ * that would be the set but for that, or invalid.
+ */
+Oid
+BloomUniqueFindSet(const BloomUniqueTag *tag, Oid owner, StoredSet *set,
+				   Oid *found, const char **wrong, const char **cure)
+{
+	Oid			result = InvalidOid;
+	ListCell   *cell;
+
+	*found = InvalidOid;
+	*wrong = "No set names this table as that whose keys it has.";
+	*cure = remake;
+	foreach(cell, FindNamers(tag))
+	{
+		Oid			namer = lfirst_oid(cell);
+		StoredSet	named;
+		const char *reason;
+		const char *hint;
+
+		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(namer)))
+			continue;
+		reason = BloomUniqueIdentifySet(tag, namer, owner, false, &named, &hint);
+		if (reason == NULL && OidIsValid(result))
+		{
+			*found = namer;
+			*wrong = "There are two sets that name this table.";
+			*cure = "Drop the one that bloom_unique_create has not made.";
+			return InvalidOid;
+		}
+		if (reason == NULL)
+		{
+			result = namer;
+			*set = named;
+		}
+		else if (!OidIsValid(*found) || BloomUniqueOwnerOf(namer) == owner)
+		{
+			*found = namer;
+			*wrong = reason;
+			*cure = hint;
+		}
+	}
+	return result;
 }
 
 /*
  * BloomUniqueLockSet
- *		Lock the set of a key.  Invalid: it has none, and what it names in place of one
- *		is left alone.
+ *		Lock the set of a key.  Invalid: it has none.
  */
 Oid
-BloomUniqueLockSet(const BloomUniqueTag *tag, LOCKMODE lockmode)
+BloomUniqueLockSet(const BloomUniqueTag *tag, Oid owner, LOCKMODE lockmode)
 {
 	Oid			locked = InvalidOid;
 
@@ -416,17 +499,14 @@ BloomUniqueLockSet(const BloomUniqueTag *tag, LOCKMODE lockmode)
 	{
 		const char *wrong;
 		const char *cure;
-		StoredSet	set;
-		const BloomUniqueTrigger *row =
-			BloomUniqueRowTrigger(BloomUniqueTriggersOf(tag->root), tag, &wrong, &cure);
+		Oid			found;
+		StoredSet	known;
+		Oid			set = BloomUniqueFindSet(tag, owner, &known, &found, &wrong, &cure);
 
 		CHECK_FOR_INTERRUPTS();
-		if (row == NULL ||
-			BloomUniqueIdentifySet(tag, row->set, false, &set, &cure) != NULL)
-			return InvalidOid;
-		if (row->set == locked)
-			return locked;
-		locked = row->set;
+		if (!OidIsValid(set) || set == locked)
+			return set;
+		locked = set;
 		LockRelationOid(locked, lockmode);
 	}
 }

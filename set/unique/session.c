@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "set/set.h"
 #include "set/unique/unique.h"
@@ -143,44 +144,62 @@ ReportTriggers(const BloomUniqueTag *tag, const char *wrong, const char *cure)
 /*
  * Find out what a key is.
  *
- * The triggers can be forged by whoever may create a table.  So nothing is asked
- * of the set that they name, not even a lock, before that has named the table.
+ * If something of it changes while we look, it is invalid at the end: then look again.
  */
 static void
 BuildUnique(BloomUnique *unique)
 {
 	const BloomUniqueTag *tag = &unique->tag;
-	List	   *triggers = BloomUniqueTriggersOf(tag->root);
-	const char *wrong;
+	const BloomUniqueTrigger *triggers[BLOOM_UNIQUE_OTHER];
+	const BloomUniqueTrigger *row;
+	const BloomUniqueTrigger *close;
 	const char *cure;
-	const BloomUniqueTrigger *row = BloomUniqueRowTrigger(triggers, tag, &wrong, &cure);
+	const char *wrong = BloomUniqueFindTriggers(tag, triggers, &cure);
+	Oid			found;
 	StoredSet	set;
 	StoredSetTable table;
 
-	if (row == NULL)
+	if (wrong != NULL)
 	{
 		if (unique->is_valid)
 			ReportTriggers(tag, wrong, cure);
 		return;
 	}
-	unique->set = row->set;
-	wrong = BloomUniqueIdentifySet(tag, row->set, false, &set, &cure);
-	/* all of this may have changed while we waited: then look again */
+	row = triggers[BLOOM_UNIQUE_ROW];
+	close = triggers[BLOOM_UNIQUE_CLOSE];
+	unique->set = BloomUniqueFindSet(tag, BloomUniqueOwnerOf(tag->root), &set, &found,
+									 &wrong, &cure);
+	/* the set is locked, but of the table all may have changed while we waited */
 	if (!unique->is_valid)
 		return;
-	if (wrong != NULL)
-		ReportSet(row->set, tag->root, wrong, cure);
+	if (!OidIsValid(unique->set) && !OidIsValid(found) && close != NULL &&
+		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(close->set)))
+	{
+		found = close->set;
+		wrong = "It does not name this table as that whose keys it has.";
+		cure = "Call bloom_unique_rebuild.";
+	}
+	if (!OidIsValid(unique->set) && OidIsValid(found))
+		ReportSet(found, tag->root, wrong, cure);
+	if (!OidIsValid(unique->set))
+		ReportTriggers(tag, wrong, cure);
+	if (close != NULL && close->set != unique->set)
+		ReportTriggers(tag, psprintf("Trigger \"%s\" names another set than that which has the keys.",
+									 NameStr(close->name)),
+					   psprintf("DROP TRIGGER %s ON %s;",
+								quote_identifier(NameStr(close->name)),
+								quote_identifier(get_rel_name(tag->root))));
 	BloomUniqueCheckTable(tag->root);
-	namestrcpy(&unique->name, get_rel_name(row->set));
+	namestrcpy(&unique->name, get_rel_name(unique->set));
 	unique->ncolumns = row->ncolumns;
 	unique->columns = palloc0(row->ncolumns * sizeof(BloomUniqueColumn));
 	for (int i = 0; i < row->ncolumns; i++)
 		unique->columns[i].number = row->columns[i];
 	BloomUniqueDescribe(unique);
 	if (!BloomSameKeyType(&set.key_type, &unique->hasher.key_type))
-		ReportSet(row->set, tag->root, "It was made for keys of another type.",
+		ReportSet(unique->set, tag->root, "It was made for keys of another type.",
 				  "Call bloom_unique_drop, and bloom_unique_create again.");
-	StoredSetOpen(&table, row->set, false, false);
+	StoredSetOpen(&table, unique->set, false, false);
 	PushActiveSnapshot(GetLatestSnapshot());
 	unique->is_marked = StoredSetIsMarked(&table);
 	PopActiveSnapshot();

@@ -325,6 +325,10 @@ bloom_unique(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_unique must be called by a trigger that bloom_unique_create made")));
 	event = trigger->tg_event;
+	/* nothing was begun, as when pg_restore has not made the other triggers yet */
+	if (TRIGGER_FIRED_FOR_STATEMENT(event) && TRIGGER_FIRED_AFTER(event) &&
+		!TRIGGER_FIRED_BY_TRUNCATE(event) && statements == NULL)
+		return PointerGetDatum(NULL);
 	unique = BloomUniqueOfTrigger(trigger, &columns);
 	if (TRIGGER_FIRED_FOR_STATEMENT(event))
 	{

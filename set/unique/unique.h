@@ -106,9 +106,8 @@ typedef struct BloomUniqueTrigger
 	int64		seed;
 	BloomUniqueKind kind;
 
-	/* of the constraint */
-	Oid			set;
-	int			ncolumns;
+	Oid			set;			/* of one that keeps it */
+	int			ncolumns;		/* of the constraint */
 	AttrNumber	columns[INDEX_MAX_KEYS];	/* of the key, in the trigger's
 											 * table */
 } BloomUniqueTrigger;
@@ -142,15 +141,18 @@ BloomUniqueHashOfSorted(int64 sorted)
 /* unique/key.c */
 extern int64 BloomUniqueSeedOf(const TriggerData *trigger);
 extern List *BloomUniqueTriggersOf(Oid relid);
-extern const BloomUniqueTrigger *BloomUniqueRowTrigger(List *triggers,
-													   const BloomUniqueTag *tag,
-													   const char **wrong,
-													   const char **cure);
+extern const char *BloomUniqueFindTriggers(const BloomUniqueTag *tag,
+										   const BloomUniqueTrigger **found,
+										   const char **cure);
 extern bool BloomUniqueIsThere(const BloomUniqueTag *tag);
 extern const char *BloomUniqueIdentifySet(const BloomUniqueTag *tag, Oid relid,
-										  bool unnamed_ok, StoredSet *set,
-										  const char **cure);
-extern Oid	BloomUniqueLockSet(const BloomUniqueTag *tag, LOCKMODE lockmode);
+										  Oid owner, bool unnamed_ok,
+										  StoredSet *set, const char **cure);
+extern Oid	BloomUniqueFindSet(const BloomUniqueTag *tag, Oid owner,
+							   StoredSet *set, Oid *found, const char **wrong,
+							   const char **cure);
+extern Oid	BloomUniqueLockSet(const BloomUniqueTag *tag, Oid owner,
+							   LOCKMODE lockmode);
 extern void BloomUniqueReportNoTable(Oid relid);
 extern void BloomUniqueCheckTable(Oid root);
 extern Oid	BloomUniqueOwnerOf(Oid relid);
