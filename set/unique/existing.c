@@ -92,8 +92,9 @@ BloomUniqueForAllKeys(BloomUnique *unique, Oid relid, BloomUniqueKeyAction actio
 
 	if (rel == NULL)
 		return;
+	/* under the lock, the columns have the names that the key knows */
 	if (rel->rd_rel->relkind == RELKIND_RELATION)
-		ScanKeys(unique, rel, action, arg);
+		ScanKeys(BloomUniqueRefresh(unique), rel, action, arg);
 	relation_close(rel, AccessShareLock);
 }
 

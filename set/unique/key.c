@@ -275,7 +275,6 @@ const char *
 BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 						const BloomUniqueTrigger **found, const char **cure)
 {
-	const char *table = quote_identifier(get_rel_name(tag->root));
 	ListCell   *cell;
 
 	memset(found, 0, BLOOM_UNIQUE_OTHER * sizeof(*found));
@@ -289,7 +288,8 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 			continue;
 		if (trigger->kind == BLOOM_UNIQUE_OTHER)
 		{
-			*cure = psprintf("DROP TRIGGER %s ON %s;", quote_identifier(name), table);
+			*cure = psprintf("DROP TRIGGER %s ON %s;", quote_identifier(name),
+							 quote_identifier(get_rel_name(tag->root)));
 			return psprintf("Trigger \"%s\" is not one that bloom_unique_create makes.",
 							name);
 		}
@@ -457,12 +457,14 @@ BloomUniqueFindSet(const BloomUniqueTag *tag, Oid owner, StoredSet *set,
 	foreach(cell, FindNamers(tag))
 	{
 		Oid			namer = lfirst_oid(cell);
+		bool		is_owned;
 		StoredSet	named;
 		const char *reason;
 		const char *hint;
 
 		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(namer)))
 			continue;
+		is_owned = BloomUniqueOwnerOf(namer) == owner;
 		reason = BloomUniqueIdentifySet(tag, namer, owner, false, &named, &hint);
 		if (reason == NULL && OidIsValid(result))
 		{
@@ -476,7 +478,7 @@ BloomUniqueFindSet(const BloomUniqueTag *tag, Oid owner, StoredSet *set,
 			result = namer;
 			*set = named;
 		}
-		else if (!OidIsValid(*found) || BloomUniqueOwnerOf(namer) == owner)
+		else if (!OidIsValid(*found) || is_owned)
 		{
 			*found = namer;
 			*wrong = reason;
@@ -554,7 +556,7 @@ BloomUniqueCheckTable(Oid root)
 
 /*
  * BloomUniqueOwnerOf
- *		The owner of a table, which is locked.
+ *		The owner of a table.
  */
 Oid
 BloomUniqueOwnerOf(Oid relid)
@@ -563,7 +565,7 @@ BloomUniqueOwnerOf(Oid relid)
 	Oid			result;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "table %u does not exist", relid);
+		BloomUniqueReportNoTable(relid);
 	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return result;

@@ -301,12 +301,9 @@ LookInLeaf(Search *search, Oid relid)
 	partition.rel = try_relation_open(relid, AccessShareLock);
 	if (partition.rel == NULL)
 		return false;
-	/* the names of its columns may have changed with those of the key */
-	if (!search->unique->is_valid)
-	{
-		relation_close(partition.rel, AccessShareLock);
-		return false;
-	}
+	/* a caller that has a snapshot may have no other lock that keeps the names */
+	if (search->snapshot != NULL)
+		search->unique = BloomUniqueRefresh(search->unique);
 	do
 	{
 		BloomUniqueLeaf *leaf = BloomUniqueDescribeLeaf(search->unique, partition.rel);

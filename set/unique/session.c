@@ -127,8 +127,6 @@ ReportTriggers(const BloomUniqueTag *tag, const char *wrong, const char *cure)
 {
 	const char *table = get_rel_name(tag->root);
 
-	if (table == NULL)
-		BloomUniqueReportNoTable(tag->root);
 	if (!BloomUniqueIsThere(tag))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -159,6 +157,8 @@ BuildUnique(BloomUnique *unique)
 	StoredSet	set;
 	StoredSetTable table;
 
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(tag->root)))
+		BloomUniqueReportNoTable(tag->root);
 	if (wrong != NULL)
 	{
 		if (unique->is_valid)
