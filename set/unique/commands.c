@@ -25,6 +25,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_coerce.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -613,11 +614,50 @@ ReportKeyType(const BloomUnique *unique, Oid type)
 			 errhint("Write it with a cast: %s", cure.data)));
 }
 
-/* Have two columns the same type, but for domains? */
-static inline bool
-IsSameType(Oid a, Oid b)
+/*
+ * Bring a value to the type of a column, as an INSERT would.  False: it is of another
+ * type, which is more than the server casts without being told, or a set takes.
+ */
+static bool
+Convert(const BloomUniqueColumn *column, Oid type, bool isnull, Datum *value)
 {
-	return a == b || getBaseType(a) == getBaseType(b);
+	Oid			from = getBaseType(type);
+	Oid			to = getBaseType(column->type);
+	BloomKeyType has;
+	BloomKeyType needs;
+	Oid			function;
+	CoercionPathType path;
+
+	if (from == to)
+		return true;
+	/* a literal in a row */
+	if (from == UNKNOWNOID)
+	{
+		Oid			input;
+		Oid			parameter;
+
+		getTypeInputInfo(column->type, &input, &parameter);
+		if (!isnull)
+			*value = OidInputFunctionCall(input, DatumGetCString(*value),
+										  parameter, -1);
+		return true;
+	}
+	path = find_coercion_pathway(to, from, COERCION_IMPLICIT, &function);
+	if (path == COERCION_PATH_NONE)
+	{
+		has = BloomKeyTypeOfSqlType(from);
+		needs = BloomKeyTypeOfSqlType(to);
+		if (!BloomSameKeyType(&has, &needs))
+			return false;
+		path = find_coercion_pathway(to, from, COERCION_ASSIGNMENT, &function);
+	}
+	if (path == COERCION_PATH_FUNC && get_func_nargs(function) == 1)
+	{
+		if (!isnull)
+			*value = OidFunctionCall1Coll(function, column->collation, *value);
+		return true;
+	}
+	return path == COERCION_PATH_RELABELTYPE;
 }
 
 /* An error, unless who asks may write rows with such keys, and see which there are. */
@@ -694,10 +734,13 @@ ReadRow(const BloomUnique *unique, Datum value, Datum *key)
 
 		if (attribute->attisdropped)
 			continue;
-		if (column == unique->ncolumns ||
-			!IsSameType(attribute->atttypid, unique->columns[column].type))
+		if (column == unique->ncolumns)
 			ReportKeyType(unique, HeapTupleHeaderGetTypeId(header));
-		key[column++] = heap_getattr(&tuple, i + 1, desc, &isnull);
+		key[column] = heap_getattr(&tuple, i + 1, desc, &isnull);
+		if (!Convert(&unique->columns[column], attribute->atttypid, isnull,
+					 &key[column]))
+			ReportKeyType(unique, HeapTupleHeaderGetTypeId(header));
+		column++;
 		result &= !isnull;
 	}
 	if (column < unique->ncolumns)
@@ -712,9 +755,10 @@ ReadKey(const BloomUnique *unique, Oid type, Datum value, bool isnull, Datum *ke
 {
 	if (unique->ncolumns > 1 && (type == RECORDOID || type_is_rowtype(type)))
 		return !isnull && ReadRow(unique, value, key);
-	if (unique->ncolumns > 1 || !IsSameType(type, unique->columns[0].type))
-		ReportKeyType(unique, type);
 	key[0] = value;
+	if (unique->ncolumns > 1 ||
+		!Convert(&unique->columns[0], type, isnull, &key[0]))
+		ReportKeyType(unique, type);
 	return !isnull;
 }
 
@@ -777,7 +821,8 @@ bloom_unique_claim_all(PG_FUNCTION_ARGS)
 	for (int i = 0; i < nvalues; i++)
 	{
 		BloomCheckInterrupts(i);
-		if (ReadKey(unique, type, values[i], nulls[i], &keys[nkeys * ncolumns]))
+		if (ReadKey(unique, type, values[i], nulls[i],
+					&keys[(Size) nkeys * ncolumns]))
 			values[nkeys++] = values[i];
 	}
 	BloomUniqueClaimAbsent(unique, keys, nkeys,
