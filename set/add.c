@@ -241,34 +241,29 @@ StoredSetAdd(StoredSetCall *call, const uint64 *hashes, uint64 nhashes,
  */
 
 /*
- * Look for a key in its range, or for none, and write what a function plans, whose
- * result is a transaction that prevents it.
+ * Look for a key in its range, or for none, and write what a function plans.  The
+ * result is a transaction that prevents it, or invalid.
  */
-static void
-Rewrite(StoredSetCall *call, StoredSetKey *key, uint64 nkeys,
-		TransactionId (*plan) (StoredSetCall *, StoredSetRange *, uint64))
+static TransactionId
+TryToRewrite(StoredSetCall *call, StoredSetKey *key, uint64 nkeys,
+			 TransactionId (*plan) (StoredSetCall *, StoredSetRange *, uint64))
 {
 	TransactionId blocker;
+	StoredSetRange range;
 
+	StoredSetLock(&call->table, key->hash);
 	do
 	{
-		StoredSetRange range;
-
-		StoredSetLock(&call->table, key->hash);
-		do
-		{
-			StoredSetBeginPicture(call, key, nkeys);
-			key->answer = STORED_SET_UNKNOWN;
-			(void) StoredSetReadRange(call, &range, key, nkeys, key->hash);
-		} while (!StoredSetHasOnePicture(call, &range));
-		range.nkeys = 0;		/* none is added */
-		blocker = plan(call, &range, key->hash);
-		if (!TransactionIdIsValid(blocker))
-			StoredSetWriteRange(call, &range);
-		StoredSetUnlock(&call->table, key->hash);
-		if (TransactionIdIsValid(blocker))
-			StoredSetWaitFor(&call->table, blocker);
-	} while (TransactionIdIsValid(blocker));
+		StoredSetBeginPicture(call, key, nkeys);
+		key->answer = STORED_SET_UNKNOWN;
+		(void) StoredSetReadRange(call, &range, key, nkeys, key->hash);
+	} while (!StoredSetHasOnePicture(call, &range));
+	range.nkeys = 0;			/* none is added */
+	blocker = plan(call, &range, key->hash);
+	if (!TransactionIdIsValid(blocker))
+		StoredSetWriteRange(call, &range);
+	StoredSetUnlock(&call->table, key->hash);
+	return blocker;
 }
 
 /*
@@ -280,13 +275,16 @@ StoredSetRemove(StoredSetCall *call, uint64 hash)
 {
 	StoredSetKey key = {.hash = hash};
 	uint8		before = STORED_SET_UNKNOWN;
+	TransactionId blocker;
 
 	call->rewrites = true;
 	StoredSetBeginWriting(&call->table);
 	/* also records what was read, for SERIALIZABLE */
 	if (IsolationUsesXactSnapshot())
 		StoredSetTestBeforeAdd(&call->table, call->oldest, &hash, 1, &before);
-	Rewrite(call, &key, 1, StoredSetTakeHash);
+	while (TransactionIdIsValid(blocker = TryToRewrite(call, &key, 1,
+													   StoredSetTakeHash)))
+		StoredSetWaitFor(&call->table, blocker);
 	if (before == STORED_SET_SEEN && key.answer != STORED_SET_SEEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -298,15 +296,18 @@ StoredSetRemove(StoredSetCall *call, uint64 hash)
 /*
  * StoredSetMark
  *		Let a set count as complete: write its lowest list anew, with the mark.
+ *
+ * The result is a transaction that has that list open, for which the caller should
+ * wait and try again, or invalid.
  */
-void
+TransactionId
 StoredSetMark(StoredSetCall *call)
 {
 	StoredSetKey lowest = {.hash = 0};
 
 	call->rewrites = true;
 	StoredSetBeginWriting(&call->table);
-	Rewrite(call, &lowest, 0, StoredSetTakeMark);
+	return TryToRewrite(call, &lowest, 0, StoredSetTakeMark);
 }
 
 /* ----------------------------------------------------------------

@@ -29,7 +29,7 @@ COMMENT ON FUNCTION bloom_unique_rebuild(regclass, text) IS 'check all rows of a
 
 CREATE FUNCTION bloom_unique_drop(relation regclass, columns text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_unique_drop(regclass, text) IS 'undo bloom_unique_create: drop the triggers and the set of keys';
+COMMENT ON FUNCTION bloom_unique_drop(regclass, text) IS 'undo bloom_unique_create: drop the triggers and the set of keys; also what is left of these where the constraint is gone';
 
 -- not STRICT; a null key claims nothing
 CREATE FUNCTION bloom_unique_claim(relation regclass, columns text, key anycompatible)
@@ -48,10 +48,10 @@ COMMENT ON FUNCTION bloom_unique() IS 'trigger of a table with a unique key, whi
 
 CREATE FUNCTION _bloom_unique_ddl() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION _bloom_unique_ddl() IS 'event trigger after ALTER TABLE and CREATE TABLE: checks what comes to tables with unique keys';
+COMMENT ON FUNCTION _bloom_unique_ddl() IS 'event trigger after ALTER TABLE: checks what comes to tables with unique keys, and what leaves them unchecked';
 
 CREATE EVENT TRIGGER bloom_unique_ddl ON ddl_command_end
-	WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE', 'CREATE FOREIGN TABLE')
+	WHEN TAG IN ('ALTER TABLE')
 	EXECUTE FUNCTION _bloom_unique_ddl();
 -- also where session_replication_role is replica: the keys of a partition that is attached there count later
 ALTER EVENT TRIGGER bloom_unique_ddl ENABLE ALWAYS;

@@ -140,17 +140,15 @@ ParentTriggerOf(Oid trigger, Oid *table)
 
 /*
  * StoredSetTriggerTable
- *		The table for which a trigger was made.
+ *		The table for which a trigger was made that fires for this table.
  *
  * A partition has a copy of its parent's trigger, which says whose it is.
  */
 Oid
-StoredSetTriggerTable(const TriggerData *trigger)
+StoredSetTriggerTable(Oid trigger, Oid table)
 {
-	Oid			table = RelationGetRelid(trigger->tg_relation);
-
-	for (Oid oid = trigger->tg_trigger->tgoid; OidIsValid(oid);)
-		oid = ParentTriggerOf(oid, &table);
+	while (OidIsValid(trigger))
+		trigger = ParentTriggerOf(trigger, &table);
 	return table;
 }
 
@@ -169,7 +167,8 @@ GetTriggerSet(const TriggerData *trigger)
 	range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
 	if (range->schemaname != NULL)
 		return RangeVarGetRelid(range, NoLock, false);
-	schema = get_rel_namespace(StoredSetTriggerTable(trigger));
+	schema = get_rel_namespace(StoredSetTriggerTable(trigger->tg_trigger->tgoid,
+													 RelationGetRelid(trigger->tg_relation)));
 	set = get_relname_relid(range->relname, schema);
 	if (!OidIsValid(set))
 		ereport(ERROR,
@@ -354,7 +353,8 @@ GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 				 errhint("They are the set, the columns of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').")));
 	oldcontext = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	site = palloc0(sizeof(TriggerSite));
-	site->root = StoredSetTriggerTable(trigger);
+	site->root = StoredSetTriggerTable(trigger->tg_trigger->tgoid,
+									   RelationGetRelid(trigger->tg_relation));
 	CheckMoves(trigger, site->root);
 	site->set = GetTriggerSet(trigger);
 	for (int i = 1; i < nargs; i++)

@@ -136,6 +136,7 @@ typedef struct StoredSetLoad
 	MemoryContext scratch;
 } StoredSetLoad;
 
+extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
 							   const char *name, bool unlogged,
 							   const char *comment);
@@ -150,7 +151,7 @@ extern void StoredSetAdd(StoredSetCall *call, const uint64 *hashes,
 						 uint64 nhashes, uint8 *answers);
 
 extern bool StoredSetIsEmpty(StoredSetTable *table);
-extern void StoredSetMark(StoredSetCall *call);
+extern TransactionId StoredSetMark(StoredSetCall *call);
 extern bool StoredSetIsMarked(StoredSetTable *table);
 extern void StoredSetBeginLoad(StoredSetLoad *load, StoredSetTable *table,
 							   bool mark);
@@ -158,6 +159,6 @@ extern void StoredSetLoadHash(StoredSetLoad *load, uint64 hash);
 extern uint64 StoredSetEndLoad(StoredSetLoad *load);
 extern void StoredSetMakeRanges(StoredSetTable *table, uint64 nkeys);
 
-extern Oid	StoredSetTriggerTable(const TriggerData *trigger);
+extern Oid	StoredSetTriggerTable(Oid trigger, Oid table);
 
 #endif							/* SET_SET_H */

@@ -18,6 +18,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
+#include "utils/acl.h"
 #include "utils/rel.h"
 
 /* What the server's transactions have in common was renamed in PostgreSQL 17 */
@@ -118,6 +119,13 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 	tuplesort_getdatum(sort, forward, value, isnull, abbrev)
 #endif
 
+/* Who truncates may be the table's owner, for subscribers, since PostgreSQL 16 */
+#include "commands/tablecmds.h"
+#if PG_VERSION_NUM < 160000
+#define ExecuteTruncateGuts(rels, relids, logged, behavior, restart_seqs, as_owner) \
+	ExecuteTruncateGuts(rels, relids, logged, behavior, restart_seqs)
+#endif
+
 /* A primary key that is deferrable may be left out since PostgreSQL 18 */
 #if PG_VERSION_NUM < 180000
 #define RelationGetPrimaryKeyIndex(rel, deferrable_ok) \
@@ -127,10 +135,15 @@ BloomOverwriteTuple(Relation rel, HeapTuple tuple)
 /* One function for who owns an object came with PostgreSQL 16 */
 #if PG_VERSION_NUM >= 160000
 #include "catalog/pg_class_d.h"
+#include "catalog/pg_namespace_d.h"
 #define BloomIsOwnerOfTable(relid, role) \
 	object_ownercheck(RelationRelationId, relid, role)
+#define BloomMayCreateIn(schema, role) \
+	(object_aclcheck(NamespaceRelationId, schema, role, ACL_CREATE) == ACLCHECK_OK)
 #else
 #define BloomIsOwnerOfTable(relid, role)	pg_class_ownercheck(relid, role)
+#define BloomMayCreateIn(schema, role) \
+	(pg_namespace_aclcheck(schema, role, ACL_CREATE) == ACLCHECK_OK)
 #endif
 
 /* A generated column can get another expression since PostgreSQL 17 */

@@ -116,7 +116,6 @@ extern const BloomBuildRoutine *StoredSetBuild;
 
 extern char *StoredSetDefault(const StoredSet *set, Oid function);
 extern Oid	StoredSetFunction(const char *name);
-extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
 extern const char *StoredSetCure(Relation rel);
 extern Datum StoredSetKeepInterval(const StoredSetParams *params);
 extern int64 StoredSetSliceLength(const StoredSetParams *params);

@@ -78,23 +78,23 @@ CREATE TABLE event_3 PARTITION OF event FOR VALUES FROM ('2026-03-01Z') TO ('202
 INSERT INTO event_3 VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'again');
 
 -- while the trigger is disabled, nothing is checked; it is when it is enabled
-ALTER TABLE event DISABLE TRIGGER event_id_unique_row;
+ALTER TABLE event DISABLE TRIGGER event_id_unique;
 INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'unchecked');
-ALTER TABLE event ENABLE TRIGGER event_id_unique_row;
+ALTER TABLE event ENABLE TRIGGER event_id_unique;
 DELETE FROM event WHERE body = 'unchecked';
-ALTER TABLE event ENABLE TRIGGER event_id_unique_row;
-ALTER TABLE event_3 DISABLE TRIGGER event_id_unique_row;
+ALTER TABLE event ENABLE TRIGGER event_id_unique;
+ALTER TABLE event_3 DISABLE TRIGGER event_id_unique;
 INSERT INTO event VALUES ('00000000-0000-0000-0000-000000000009', '2026-03-09Z', 'unchecked');
 ALTER TABLE event_3 ENABLE TRIGGER ALL;
 DELETE FROM event WHERE body = 'unchecked';
 ALTER TABLE event_3 ENABLE TRIGGER ALL;
 -- ONLY leaves partitions as they are, and one that is made meanwhile is as its parent is
-ALTER TABLE ONLY event DISABLE TRIGGER event_id_unique_row;
+ALTER TABLE ONLY event DISABLE TRIGGER event_id_unique;
 CREATE TABLE event_4 PARTITION OF event FOR VALUES FROM ('2026-04-01Z') TO ('2026-05-01Z');
-ALTER TABLE ONLY event ENABLE TRIGGER event_id_unique_row;
+ALTER TABLE ONLY event ENABLE TRIGGER event_id_unique;
 SELECT bloom_unique_rebuild('event', '"Key"') > 0 AS rebuilt;
 CALL bloom_unique_validate('event', '"Key"');
-ALTER TABLE event ENABLE TRIGGER event_id_unique_row;
+ALTER TABLE event ENABLE TRIGGER event_id_unique;
 DROP TABLE event_4;
 
 -- many keys that one row has, which has another version in its page

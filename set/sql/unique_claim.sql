@@ -91,9 +91,9 @@ INSERT INTO event VALUES (21, 0);
 ROLLBACK;
 BEGIN;
 SELECT bloom_unique_claim('event', 'id', 21);
-ALTER TABLE event DISABLE TRIGGER event_id_unique_row;
+ALTER TABLE event DISABLE TRIGGER event_id_unique;
 INSERT INTO event VALUES (21, 0);
-ALTER TABLE event ENABLE TRIGGER event_id_unique_row;
+ALTER TABLE event ENABLE TRIGGER event_id_unique;
 INSERT INTO event VALUES (21, 1);
 ROLLBACK;
 BEGIN;
@@ -247,6 +247,38 @@ ROLLBACK;
 DROP TABLE w, w_id_unique;
 SET client_min_messages = warning;
 DROP TYPE weak CASCADE;
+RESET client_min_messages;
+
+-- a claim takes what a set of that type takes, and what the server casts without being told
+CREATE TABLE kind (id bigint, note varchar(20), s smallint, n numeric, c char(5), f float8, p int) PARTITION BY LIST (p);
+CREATE TABLE kind_1 PARTITION OF kind FOR VALUES IN (1);
+CREATE INDEX ON kind (id); CREATE INDEX ON kind (note); CREATE INDEX ON kind (s); CREATE INDEX ON kind (n); CREATE INDEX ON kind (c); CREATE INDEX ON kind (f); CREATE INDEX ON kind (id, note);
+SELECT bloom_unique_create('kind', c) FROM unnest('{id,note,s,n,c,f,"id, note"}'::text[]) AS c;
+INSERT INTO kind VALUES (5, 'a', 5, 5.0, 'ab', 0.5, 1);
+SELECT bloom_unique_claim('kind', 'id', 5), bloom_unique_claim('kind', 'id', 5::smallint), bloom_unique_claim('kind', 'id', 6);
+SELECT bloom_unique_claim('kind', 'note', 'a'), bloom_unique_claim('kind', 'note', 'a'::text), bloom_unique_claim('kind', 'note', 'a'::name), bloom_unique_claim('kind', 'note', 'a'::char(4)), bloom_unique_claim('kind', 'note', 'b'::text);
+SELECT bloom_unique_claim('kind', 's', 5), bloom_unique_claim('kind', 's', 5::bigint), bloom_unique_claim('kind', 's', 7);
+SELECT bloom_unique_claim('kind', 'n', 5), bloom_unique_claim('kind', 'n', 5.00), bloom_unique_claim('kind', 'n', 7);
+SELECT bloom_unique_claim('kind', 'c', 'ab'), bloom_unique_claim('kind', 'c', 'ab   '), bloom_unique_claim('kind', 'c', 'ab'::varchar), bloom_unique_claim('kind', 'c', 'abc');
+SELECT bloom_unique_claim('kind', 'f', 0.5::real), bloom_unique_claim('kind', 'f', 0.5), bloom_unique_claim('kind', 'f', 7);
+SELECT bloom_unique_claim('kind', 'id, note', (5, 'a')), bloom_unique_claim('kind', 'id, note', ROW(5::smallint, 'a'::text)), bloom_unique_claim('kind', 'id, note', (5, 'b'::name)), bloom_unique_claim('kind', 'id, note', (NULL::int, 'b'));
+SELECT bloom_unique_claim_all('kind', 'id', ARRAY[5, 9, 9, NULL, 10]), pg_typeof(bloom_unique_claim_all('kind', 'id', ARRAY[5]));
+SELECT bloom_unique_claim_all('kind', 'id, note', ARRAY[ROW(5, 'a'::text), ROW(5, 'q'::text)]);
+-- fail: no row can have it, or it is of another type
+SELECT bloom_unique_claim('kind', 's', 70000);
+SELECT bloom_unique_claim('kind', 'n', 5::float8);
+SELECT bloom_unique_claim('kind', 'id', 5.0);
+SELECT bloom_unique_claim('kind', 'id, note', (5, 6));
+SELECT bloom_unique_claim('kind', 'id, note', (5, 'a', 'b'));
+-- one that is claimed as another type is found by its row
+BEGIN;
+SELECT bloom_unique_claim('kind', 'id', 20), bloom_unique_claim('kind', 'note', 'n'::text);
+INSERT INTO kind (id, note, p) VALUES (20, 'n', 1);
+COMMIT;
+INSERT INTO kind (id, p) VALUES (20, 1);
+SET client_min_messages = warning;
+DROP TABLE kind CASCADE;
+DROP TABLE kind_id_unique, kind_note_unique, kind_s_unique, kind_n_unique, kind_c_unique, kind_f_unique, kind_id_note_unique;
 RESET client_min_messages;
 
 -- keys that are arrays: one by one

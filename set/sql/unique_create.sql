@@ -184,6 +184,19 @@ SELECT relowner::regrole FROM pg_class WHERE relname = 'log_id_unique';
 INSERT INTO log VALUES (20001, 1);
 INSERT INTO log VALUES (20001, 0);
 
+-- names that are taken, in a partition
+ALTER TABLE log_1 ADD CONSTRAINT taken CHECK (id > 0);
+CREATE TRIGGER used BEFORE UPDATE ON log_1 FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+SELECT bloom_unique_drop('log', 'id');
+SELECT bloom_unique_create('log', 'id', name => 'taken');
+SELECT bloom_unique_create('log', 'id', name => 'used');
+ALTER TABLE log_1 ADD CONSTRAINT log_id_unique CHECK (id > 0);
+SELECT bloom_unique_create('log', 'id');
+SELECT bloom_unique_drop('log', 'id');
+ALTER TABLE log_1 DROP CONSTRAINT log_id_unique, DROP CONSTRAINT taken;
+DROP TRIGGER used ON log_1;
+SELECT bloom_unique_create('log', 'id');
+
 -- a set that somebody has changed
 ALTER TABLE log_id_unique ADD COLUMN note text;
 ALTER TABLE log_id_unique DROP COLUMN note;
@@ -191,19 +204,29 @@ INSERT INTO log VALUES (20002, 1);
 SELECT bloom_unique_claim('log', 'id', 20002::bigint);
 SELECT bloom_unique_rebuild('log', 'id');
 SELECT bloom_unique_drop('log', 'id');
+DROP TABLE log_id_unique;
 SELECT bloom_unique_create('log', 'id');
-CREATE INDEX ON log_id_unique (lane);
+CREATE INDEX more ON log_id_unique (lane);
 INSERT INTO log VALUES (20002, 1);
-SELECT bloom_unique_drop('log', 'id');
-SELECT bloom_unique_create('log', 'id');
--- the trigger that names it is dropped: it goes with the others
-DROP TRIGGER log_id_unique_keys ON log;
+DROP INDEX more;
+CREATE TRIGGER more BEFORE INSERT ON log_id_unique FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+INSERT INTO log VALUES (20002, 1);
+DROP TRIGGER more ON log_id_unique;
+ALTER TABLE log_id_unique ENABLE ROW LEVEL SECURITY;
+INSERT INTO log VALUES (20002, 1);
+SELECT bloom_unique_rebuild('log', 'id');
+ALTER TABLE log_id_unique DISABLE ROW LEVEL SECURITY;
+DROP TRIGGER log_id_unique_belongs ON log_id_unique;
+INSERT INTO log VALUES (20002, 1);
+SELECT bloom_unique_rebuild('log', 'id');
+INSERT INTO log VALUES (20001, 0);
+-- the constraint is dropped: what is left goes
+DROP TRIGGER log_id_unique ON log;
 INSERT INTO log VALUES (20002, 1);
 SELECT bloom_unique_drop('log', 'id');
 SELECT to_regclass('log_id_unique');
 SELECT bloom_unique_create('log', 'id');
--- but for what belongs to others
-DROP TRIGGER log_id_unique_keys ON log;
+-- what belongs to others stays
 ALTER TABLE log_id_unique OWNER TO CURRENT_USER;
 GRANT CREATE ON SCHEMA public TO regress_bloom_writer;
 SET ROLE regress_bloom_writer;
@@ -221,9 +244,12 @@ INSERT INTO log VALUES (20002, 1);
 SELECT bloom_unique_create('log', 'id');
 DROP TABLE log_id_unique CASCADE;
 SELECT bloom_unique_create('log', 'id');
+INSERT INTO log_0 VALUES (20002, 0);
+SELECT bloom_unique_drop('log', 'id');
+SELECT bloom_unique_create('log', 'id');
 INSERT INTO log VALUES (20002, 0);
--- without the trigger of the rows, nothing is checked
-DROP TRIGGER log_id_unique_row ON log;
+-- without the constraint, nothing is checked
+DROP TRIGGER log_id_unique ON log;
 SELECT bloom_unique_rebuild('log', 'id');
 DROP VIEW log_view;
 ALTER TABLE log DROP COLUMN id CASCADE;

@@ -17,8 +17,8 @@ my ($program) = $page =~ /^## Sets of a release candidate.*?^```perl\n(.*?)^```/
 my ($extensions, $restore) = $page =~ /^psql -d new -c '(.*?)'\npg_dump -d old \| (.*?) \| psql -d new$/m;
 my $folder = $node->basedir;
 
-is($restore, 'perl -p rc3.pl', 'the page has the commands');
-append_to_file("$folder/rc3.pl", $program);
+is($restore, 'perl -p sets.pl', 'the page has the commands');
+append_to_file("$folder/sets.pl", $program);
 my $converted = `cd $folder && $restore <$FindBin::RealBin/rc3.sql`;
 append_to_file("$folder/converted.sql", $converted);
 

@@ -31,7 +31,7 @@ answer(q{
 	CREATE INDEX ON event (id, old_name);
 	SELECT bloom_unique_create('event', 'id');
 	SELECT bloom_unique_create('event', 'old_name, id');
-	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row;
+	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique;
 	-- what is renamed after that keeps its place
 	ALTER TABLE event RENAME old_name TO new_name;
 	ALTER TABLE event_id_unique RENAME TO memory;
@@ -48,7 +48,7 @@ my $questions = q{
 	SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid), obj_description(oid, 'pg_trigger') FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname;
 	SELECT relname, relowner::regrole FROM pg_class WHERE relname IN ('memory', 'My Table_The key_unique') ORDER BY relname};
 my $answers = answer($questions);
-like($answers, qr/WHEN \(\(false AND \('memory'::regclass IS NOT NULL\)\)\)/, 'the set is named by the idle trigger');
+like($answers, qr/FROM event .* WHEN \(false\)/, 'the set names the table');
 
 # and what its keys say
 sub check_keys

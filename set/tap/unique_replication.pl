@@ -35,7 +35,7 @@ my $dump = $node->basedir . '/s.sql';
 $node->command_ok([ 'pg_dump', '-s', '-t', 's*', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump of the schema');
 $subscriber->safe_psql('postgres', $tables =~ s/CREATE TABLE s.*?;\n//gsr);
 $subscriber->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $subscriber->connstr('postgres') ], 'restore');
-$subscriber->safe_psql('postgres', 'ALTER TABLE t ENABLE ALWAYS TRIGGER t_id_unique_row');
+$subscriber->safe_psql('postgres', 'ALTER TABLE t ENABLE ALWAYS TRIGGER t_id_unique');
 answer(q{
 	INSERT INTO t SELECT i, 1 + i % 2 FROM generate_series(1, 1000) AS i;
 	INSERT INTO s SELECT i, 1 + i % 2 FROM generate_series(1, 1000) AS i;

@@ -12,10 +12,8 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
-#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "nodes/bitmapset.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -149,7 +147,7 @@ OpenSet(StoredSetCall *call, BloomUnique *unique)
 	while (!unique->is_valid)
 	{
 		UnlockRelationOid(unique->set, RowExclusiveLock);
-		unique = BloomUniqueRecall(&unique->tag);
+		unique = BloomUniqueRefresh(unique);
 		LockRelationOid(unique->set, RowExclusiveLock);
 	}
 	GetUserIdAndSecContext(&user, &context);
@@ -196,21 +194,27 @@ BloomUniqueAdd(BloomUnique *unique, const uint64 *hashes, int nkeys,
 /*
  * BloomUniqueMark
  *		Let the set count as complete: it has the keys of all rows.
+ *
+ * The result is a transaction that prevents it, and must end first, or invalid.
  */
-void
+TransactionId
 BloomUniqueMark(BloomUnique *unique)
 {
 	StoredSetCall call;
+	TransactionId blocker;
 
 	(void) OpenSet(&call, unique);
-	StoredSetMark(&call);
+	blocker = StoredSetMark(&call);
 	StoredSetClose(&call.table);
+	if (TransactionIdIsValid(blocker))
+		return blocker;
 
 	/*
 	 * who knows of the mark, or of none, looks again, also if it is rolled
 	 * back
 	 */
 	CacheInvalidateRelcacheByRelid(unique->set);
+	return InvalidTransactionId;
 }
 
 /*
@@ -246,7 +250,7 @@ HashKeys(BloomUnique *unique, const Datum *keys, int nkeys)
 	for (int i = 0; i < nkeys; i++)
 	{
 		BloomCheckInterrupts(i);
-		hashes[i] = BloomUniqueHash(unique, &keys[i * unique->ncolumns]);
+		hashes[i] = BloomUniqueHash(unique, &keys[(Size) i * unique->ncolumns]);
 	}
 	return hashes;
 }
@@ -257,7 +261,7 @@ HashKeys(BloomUnique *unique, const Datum *keys, int nkeys)
  */
 
 /*
- * BloomUniqueClaim
+ * BloomUniqueCheckWritten
  *		Claim keys whose rows have been written, and check that no other row has
  *		one of them.  The keys are brought into another order.
  *
@@ -265,7 +269,7 @@ HashKeys(BloomUnique *unique, const Datum *keys, int nkeys)
  * new to the set is looked up, too.
  */
 void
-BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys, bool lacks_some)
+BloomUniqueCheckWritten(BloomUnique *unique, Datum *keys, int nkeys, bool lacks_some)
 {
 	int			ncolumns = unique->ncolumns;
 	uint64	   *hashes = HashKeys(unique, keys, nkeys);
@@ -278,8 +282,8 @@ BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys, bool lacks_some)
 	for (int i = 0; i < nkeys; i++)
 	{
 		if (IsDoubtful(unique, answers[i], lacks_some))
-			memmove(&keys[ndoubtful++ * ncolumns], &keys[i * ncolumns],
-					ncolumns * sizeof(Datum));
+			memmove(&keys[(Size) ndoubtful++ * ncolumns],
+					&keys[(Size) i * ncolumns], ncolumns * sizeof(Datum));
 	}
 	pfree(answers);
 	if (ndoubtful == 0)
@@ -290,7 +294,7 @@ BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys, bool lacks_some)
 	for (int i = 0; i < ndoubtful; i++)
 	{
 		if (counts[i] > 1)
-			BloomUniqueReport(unique, &keys[i * ncolumns], true);
+			BloomUniqueReport(unique, &keys[(Size) i * ncolumns], true);
 	}
 	pfree(counts);
 }
@@ -485,8 +489,8 @@ AreEqual(const Claim *claim, int a, int b)
 												 TYPECACHE_EQ_OPR_FINFO);
 
 		if (!DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, column->collation,
-											claim->keys[a * unique->ncolumns + i],
-											claim->keys[b * unique->ncolumns + i])))
+											claim->keys[(Size) a * unique->ncolumns + i],
+											claim->keys[(Size) b * unique->ncolumns + i])))
 			return false;
 	}
 	return true;
@@ -545,13 +549,14 @@ LookUpClaim(Claim *claim)
 {
 	int			ncolumns = claim->unique->ncolumns;
 	int			nkeys = claim->nindexes;
-	Datum	   *keys = palloc_extended((nkeys + 1) * ncolumns * sizeof(Datum),
+	Datum	   *keys = palloc_extended(((Size) nkeys + 1) * ncolumns * sizeof(Datum),
 									   MCXT_ALLOC_HUGE);
 	int		   *counts = palloc_extended((nkeys + 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	int			nfound = 0;
 
 	for (int i = 0; i < nkeys; i++)
-		memcpy(&keys[i * ncolumns], &claim->keys[claim->indexes[i] * ncolumns],
+		memcpy(&keys[(Size) i * ncolumns],
+			   &claim->keys[(Size) claim->indexes[i] * ncolumns],
 			   ncolumns * sizeof(Datum));
 	if (nkeys > 0)
 		BloomUniqueCount(claim->unique, keys, nkeys, 1, counts);
@@ -564,7 +569,7 @@ LookUpClaim(Claim *claim)
 			continue;
 		}
 		claim->is_free[claim->indexes[i]] = false;
-		memmove(&keys[nfound++ * ncolumns], &keys[i * ncolumns],
+		memmove(&keys[(Size) nfound++ * ncolumns], &keys[(Size) i * ncolumns],
 				ncolumns * sizeof(Datum));
 	}
 	if (nfound > 0 && IsolationUsesXactSnapshot())
@@ -590,7 +595,7 @@ LookUpClaim(Claim *claim)
 }
 
 /*
- * BloomUniqueClaimFree
+ * BloomUniqueClaimAbsent
  *		Claim those of the keys that no row has, each once.  They are free.
  *
  * A claim cannot be given back.  So a key that has been seen is looked up before it
@@ -599,7 +604,7 @@ LookUpClaim(Claim *claim)
  * what is not, both in the order of hashes, so that they do not deadlock.
  */
 void
-BloomUniqueClaimFree(BloomUnique *unique, Datum *keys, int nkeys,
+BloomUniqueClaimAbsent(BloomUnique *unique, Datum *keys, int nkeys,
 					 bool lacks_some, bool *is_free)
 {
 	Claim		claim = {.unique = unique,.keys = keys,.lacks_some = lacks_some,
@@ -642,7 +647,7 @@ BloomUniqueClaimFree(BloomUnique *unique, Datum *keys, int nkeys,
 	{
 		if (is_free[all[i]])
 			MakeEntry(claim.unique, claim.hashes[all[i]],
-					  &keys[all[i] * unique->ncolumns]);
+					  &keys[(Size) all[i] * unique->ncolumns]);
 	}
 	pfree(all);
 	pfree(claim.hashes);

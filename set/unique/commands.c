@@ -12,14 +12,20 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "commands/comment.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
+#include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_coerce.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -41,12 +47,9 @@
  * ----------------------------------------------------------------
  */
 
-/*
- * BloomUniqueRun
- *		Run a command, which names all that it uses.
- */
-void
-BloomUniqueRun(const char *command)
+/* Run a command, which names all that it uses.  Only what is being made has one. */
+static void
+Run(const char *command)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -55,12 +58,9 @@ BloomUniqueRun(const char *command)
 	SPI_finish();
 }
 
-/*
- * BloomUniqueNameOf
- *		The name of a relation, as a command needs it.
- */
-const char *
-BloomUniqueNameOf(Oid relid)
+/* The name of a relation, as a command needs it */
+static const char *
+NameOf(Oid relid)
 {
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 									  get_rel_name(relid));
@@ -73,7 +73,6 @@ GetTableArg(FunctionCallInfo fcinfo, LOCKMODE lockmode)
 	Relation	rel;
 	Oid			relid;
 
-	BloomUniqueFunction = bloom_unique;
 	BloomCheckNotNull(PG_ARGISNULL(0), "relation");
 	relid = PG_GETARG_OID(0);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
@@ -192,79 +191,101 @@ FindKey(FunctionCallInfo fcinfo, Oid relid)
  * ----------------------------------------------------------------
  */
 
-/* Drop the set of a key, if it belongs to the table and to who asks. */
+/* Drop an object, on which nothing depends. */
 static void
-DropSet(Oid set, Oid root)
+Drop(Oid catalog, Oid oid)
 {
-	bool		is_named = BloomUniqueAskSet(set, root) == BLOOM_UNIQUE_NAMED;
-	const char *name;
+	ObjectAddress address;
 
-	/* its name is that which it has when nobody can change it */
-	if (is_named)
-		LockRelationOid(set, AccessExclusiveLock);
-	name = get_rel_name(set);
-	if (name == NULL)
-		return;
-	if (is_named && BloomIsOwnerOfTable(set, GetUserId()))
-		BloomUniqueRun(psprintf("DROP TABLE %s", BloomUniqueNameOf(set)));
-	else
-		ereport(NOTICE,
-				(errmsg("table \"%s\" stays", name),
-				 is_named ? errdetail("It belongs to another role.") :
-				 errdetail("It does not name table \"%s\" as that whose keys it has.",
-						   get_rel_name(root))));
-}
-
-/* Drop the triggers and the set of a key, or what is left of these. */
-static void
-DropKey(const BloomUniqueTag *tag)
-{
-	BloomUniqueTriggers triggers;
-	Oid			set;
-
-	BloomUniqueFindTriggers(tag, &triggers);
-	set = OidIsValid(triggers.set) ? triggers.set : BloomUniqueFindNamer(tag);
-	for (int i = 0; i < BLOOM_UNIQUE_TRIGGERS; i++)
-	{
-		if (OidIsValid(triggers.oids[i]))
-			BloomUniqueRun(psprintf("DROP TRIGGER %s ON %s",
-									quote_identifier(NameStr(triggers.names[i])),
-									BloomUniqueNameOf(tag->root)));
-	}
-	BloomUniqueForgetStatements(tag);
-	BloomUniqueForgetEntries();
-	DropSet(set, tag->root);
+	ObjectAddressSet(address, catalog, oid);
+	performDeletion(&address, DROP_RESTRICT, 0);
+	CommandCounterIncrement();
 }
 
 /*
- * Drop what is left of keys whose set or column was dropped with CASCADE, or the
- * trigger that names these.  All that it does is to refuse rows.  False: there was
- * nothing.
+ * Drop the triggers and the set of a key, or what is left of these.  A set that is not
+ * quite that of the key stays.
+ */
+static void
+DropKey(const BloomUniqueTag *tag)
+{
+	Oid			owner = BloomUniqueOwnerOf(tag->root);
+	StoredSet	known;
+	Oid			found;
+	const char *wrong;
+	const char *cure;
+	Oid			set = BloomUniqueFindSet(tag, owner, &known, &found, &wrong, &cure);
+	ListCell   *cell;
+
+	/* in the order in which writers lock */
+	foreach(cell, BloomUniqueTriggersOf(tag->root))
+	{
+		const BloomUniqueTrigger *trigger = lfirst(cell);
+
+		/* one that a partition inherits is of another table's key */
+		if (trigger->seed == tag->seed && !OidIsValid(trigger->parent))
+			Drop(TriggerRelationId, trigger->oid);
+	}
+	BloomUniqueForgetStatements(tag);
+	BloomUniqueForgetEntries();
+	if (OidIsValid(set))
+	{
+		LockRelationOid(set, AccessExclusiveLock);
+		set = BloomUniqueFindSet(tag, owner, &known, &found, &wrong, &cure);
+	}
+	if (OidIsValid(set))
+		Drop(RelationRelationId, set);
+	else if (OidIsValid(found))
+		ereport(NOTICE,
+				(errmsg("table \"%s\" stays", get_rel_name(found)),
+				 errdetail("%s", wrong),
+				 errhint("If it was the set of these keys, drop it: DROP TABLE %s;",
+						 NameOf(found))));
+}
+
+/*
+ * Drop what is left of keys whose constraint was dropped, with a column, say.  All that
+ * it does is to refuse rows.  False: there is nothing.
  */
 static bool
-DropLeftovers(Oid relid)
+DropRemains(Oid relid)
 {
-	BloomUniqueTag tag = {.root = relid};
-	bool		found = false;
+	List	   *triggers = BloomUniqueTriggersOf(relid);
+	bool		result = false;
+	ListCell   *cell;
 
-	while (BloomUniqueFindLeftover(relid, &tag.seed))
+	foreach(cell, triggers)
 	{
+		const BloomUniqueTrigger *trigger = lfirst(cell);
+		BloomUniqueTag tag = {.seed = trigger->seed,.root = relid};
+		bool		is_left = !OidIsValid(trigger->parent);
+		ListCell   *other;
+
+		foreach(other, triggers)
+		{
+			const BloomUniqueTrigger *row = lfirst(other);
+
+			if (row->seed == tag.seed && row->kind == BLOOM_UNIQUE_ROW)
+				is_left = false;
+		}
+		if (!is_left || !BloomUniqueIsThere(&tag))
+			continue;
 		DropKey(&tag);
-		found = true;
+		result = true;
 	}
-	return found;
+	return result;
 }
 
 /*
  * bloom_unique_drop
- *		Undo bloom_unique_create, also if the set or a column is gone.
+ *		Undo bloom_unique_create, also if the constraint is gone already.
  */
 PG_FUNCTION_INFO_V1(bloom_unique_drop);
 Datum
 bloom_unique_drop(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetTableArg(fcinfo, ShareRowExclusiveLock);
-	bool		did_drop = DropLeftovers(relid);
+	bool		did_drop = DropRemains(relid);
 	AttrNumber	columns[INDEX_MAX_KEYS];
 	int			ncolumns = GetColumnsArg(fcinfo, relid, did_drop, columns);
 	BloomUniqueTag tag = {.root = relid};
@@ -283,63 +304,114 @@ bloom_unique_drop(PG_FUNCTION_ARGS)
  * ----------------------------------------------------------------
  */
 
-/* The name of the set: that of an index on these columns would be like it. */
+/*
+ * What has a name that the set and the constraint are to have, of a table and those
+ * below it?  NULL, if nothing has.
+ */
+static const char *
+UserOfName(const char *name, Oid schema, List *tables)
+{
+	ListCell   *cell;
+
+	if (OidIsValid(get_relname_relid(name, schema)))
+		return psprintf("relation \"%s\" already exists", name);
+	foreach(cell, tables)
+	{
+		Oid			relid = lfirst_oid(cell);
+
+		if (ConstraintNameIsUsed(CONSTRAINT_RELATION, relid, name))
+			return psprintf("constraint \"%s\" of relation \"%s\" already exists",
+							name, get_rel_name(relid));
+		if (OidIsValid(get_trigger_oid(relid, name, true)))
+			return psprintf("trigger \"%s\" for relation \"%s\" already exists",
+							name, get_rel_name(relid));
+	}
+	return NULL;
+}
+
+/*
+ * The name of the set and of the constraint: that of an index on these columns would be
+ * like it.
+ */
 static char *
-ChooseName(FunctionCallInfo fcinfo, const BloomUnique *unique, Oid schema)
+ChooseName(FunctionCallInfo fcinfo, const BloomUnique *unique, Oid schema,
+		   List *tables)
 {
 	StringInfoData columns;
+	char	   *name;
 
 	if (!PG_ARGISNULL(2))
 	{
-		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(2));
+		const char *user;
 
+		name = text_to_cstring(PG_GETARG_TEXT_PP(2));
 		if (strlen(name) == 0 || strlen(name) >= NAMEDATALEN)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_NAME),
 					 errmsg("invalid name \"%s\"", name),
 					 errdetail("A name has between 1 and %d bytes.",
 							   NAMEDATALEN - 1)));
-		if (OidIsValid(get_relname_relid(name, schema)))
+		user = UserOfName(name, schema, tables);
+		if (user != NULL)
 			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_TABLE),
-					 errmsg("relation \"%s\" already exists", name)));
+					(errcode(OidIsValid(get_relname_relid(name, schema)) ?
+							 ERRCODE_DUPLICATE_TABLE : ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("%s", user),
+					 errdetail("The set and the constraint have one name.")));
 		return name;
 	}
 	initStringInfo(&columns);
 	for (int i = 0; i < unique->ncolumns; i++)
 		appendStringInfo(&columns, "%s%s", i == 0 ? "" : "_",
 						 NameStr(unique->columns[i].name));
-	return ChooseRelationName(get_rel_name(unique->tag.root), columns.data,
-							  "unique", schema, false);
+	name = makeObjectName(get_rel_name(unique->tag.root), columns.data, "unique");
+	for (int i = 1; UserOfName(name, schema, tables) != NULL; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		name = makeObjectName(get_rel_name(unique->tag.root), columns.data,
+							  psprintf("unique%d", i));
+	}
+	return name;
+}
+
+/* A name for a trigger that goes with a constraint */
+static char *
+ChooseTriggerName(Oid relid, const char *name, const char *label)
+{
+	char	   *result = makeObjectName(name, NULL, label);
+
+	for (int i = 1; OidIsValid(get_trigger_oid(relid, result, true)); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		result = makeObjectName(name, NULL, psprintf("%s%d", label, i));
+	}
+	return result;
 }
 
 /* Make a trigger of a key, on its table or on its set. */
 static void
-MakeTrigger(FunctionCallInfo fcinfo, const BloomUnique *unique,
-			const char *suffix, const char *definition, const char *comment)
+MakeTrigger(FunctionCallInfo fcinfo, const BloomUnique *unique, Oid relid,
+			bool is_constraint, char *name, const char *definition,
+			const char *comment)
 {
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	bool		is_belongs = strcmp(suffix, "belongs") == 0;
-	const char *name = quote_identifier(makeObjectName(get_rel_name(unique->set),
-													   NULL, suffix));
 
-	BloomUniqueRun(psprintf("CREATE %s %s %s EXECUTE FUNCTION %s.bloom_unique('" INT64_FORMAT "')",
-							is_belongs ? "CONSTRAINT TRIGGER" : "TRIGGER", name, definition,
-							quote_identifier(get_namespace_name(schema)),
-							unique->tag.seed));
-	BloomUniqueRun(psprintf("COMMENT ON TRIGGER %s ON %s IS %s", name,
-							BloomUniqueNameOf(is_belongs ? unique->set : unique->tag.root),
-							quote_literal_cstr(comment)));
+	Run(psprintf("CREATE %s %s %s EXECUTE FUNCTION %s.bloom_unique('" INT64_FORMAT "')",
+				 is_constraint ? "CONSTRAINT TRIGGER" : "TRIGGER",
+				 quote_identifier(name), definition,
+				 quote_identifier(get_namespace_name(schema)), unique->tag.seed));
+	CreateComments(get_trigger_oid(relid, name, false), TriggerRelationId, 0,
+				   comment);
 }
 
 /* Let a set name the table whose keys it has. */
 static void
 NameTable(FunctionCallInfo fcinfo, const BloomUnique *unique)
 {
-	MakeTrigger(fcinfo, unique, "belongs",
+	MakeTrigger(fcinfo, unique, unique->set, true,
+				ChooseTriggerName(unique->set, get_rel_name(unique->set), "belongs"),
 				psprintf("AFTER UPDATE OF start ON %s FROM %s FOR EACH ROW WHEN (false)",
-						 BloomUniqueNameOf(unique->set),
-						 BloomUniqueNameOf(unique->tag.root)),
+						 NameOf(unique->set), NameOf(unique->tag.root)),
 				"never fires: names the table whose unique keys the set has");
 }
 
@@ -347,45 +419,46 @@ NameTable(FunctionCallInfo fcinfo, const BloomUnique *unique)
 static void
 MakeTriggers(FunctionCallInfo fcinfo, const BloomUnique *unique)
 {
-	const char *root = BloomUniqueNameOf(unique->tag.root);
+	Oid			root = unique->tag.root;
+	char	   *name = get_rel_name(unique->set);
+	StringInfoData condition;
 
-	MakeTrigger(fcinfo, unique, "keys",
-				psprintf("BEFORE UPDATE OF %s ON %s FOR EACH STATEMENT WHEN (false AND %s::pg_catalog.regclass IS NOT NULL)",
-						 BloomUniqueColumns(unique), root,
-						 quote_literal_cstr(BloomUniqueNameOf(unique->set))),
-				"never fires: names the columns and the set of a unique key");
-	MakeTrigger(fcinfo, unique, "open",
-				psprintf("BEFORE INSERT OR UPDATE ON %s FOR EACH STATEMENT", root),
-				"begins to collect the keys of a statement, to check them at once");
-	MakeTrigger(fcinfo, unique, "row",
-				psprintf("AFTER INSERT OR UPDATE ON %s FOR EACH ROW", root),
+	initStringInfo(&condition);
+	for (int i = 0; i < unique->ncolumns; i++)
+		appendStringInfo(&condition, "%sNEW.%s IS NOT NULL", i == 0 ? "" : " AND ",
+						 quote_identifier(NameStr(unique->columns[i].name)));
+	MakeTrigger(fcinfo, unique, root, true, name,
+				psprintf("AFTER INSERT OR UPDATE ON %s NOT DEFERRABLE FOR EACH ROW WHEN (%s)",
+						 NameOf(root), condition.data),
 				"keeps keys unique across partitions; the others only make it fast");
-	MakeTrigger(fcinfo, unique, "close",
-				psprintf("AFTER INSERT OR UPDATE OR TRUNCATE ON %s FOR EACH STATEMENT", root),
-				"checks the keys of a statement; TRUNCATE empties the set");
+	MakeTrigger(fcinfo, unique, root, false, ChooseTriggerName(root, name, "open"),
+				psprintf("BEFORE INSERT OR UPDATE ON %s FOR EACH STATEMENT",
+						 NameOf(root)),
+				"begins to collect the keys of a statement, to check them together");
+	MakeTrigger(fcinfo, unique, root, false, ChooseTriggerName(root, name, "close"),
+				psprintf("AFTER INSERT OR UPDATE OR TRUNCATE ON %s FOR EACH STATEMENT WHEN ('%u'::pg_catalog.regclass IS NOT NULL)",
+						 NameOf(root), unique->set),
+				"checks the keys of a statement; TRUNCATE empties the set, which its condition keeps from being dropped");
 }
 
 /* Make the set. */
 static Oid
-MakeSet(FunctionCallInfo fcinfo, BloomUnique *unique)
+MakeSet(FunctionCallInfo fcinfo, BloomUnique *unique, List *tables)
 {
 	Oid			schema = get_rel_namespace(unique->tag.root);
 	StoredSet	set = {0};
-	Oid			relid;
 
 	set.key_type = unique->hasher.key_type;
 	set.params.kept_bits = BLOOM_UNIQUE_KEPT_BITS;
 	set.params.seed = unique->tag.seed;
-	relid = StoredSetMakeTable(&set, schema, ChooseName(fcinfo, unique, schema),
-							   false,
-							   psprintf("Bloom set of the unique keys of table %s: see bloom_unique_create",
-										get_rel_name(unique->tag.root)));
-	unique->set = relid;
+	unique->set = StoredSetMakeTable(&set, schema,
+									 ChooseName(fcinfo, unique, schema, tables), false,
+									 psprintf("Bloom set of the unique keys of table %s: see bloom_unique_create",
+											  get_rel_name(unique->tag.root)));
 	NameTable(fcinfo, unique);
 	if (unique->owner != GetUserId())
-		BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s", BloomUniqueNameOf(relid),
-								quote_identifier(GetUserNameFromId(unique->owner, false))));
-	return relid;
+		ATExecChangeOwner(unique->set, unique->owner, false, AccessExclusiveLock);
+	return unique->set;
 }
 
 /*
@@ -400,6 +473,8 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 	AttrNumber	columns[INDEX_MAX_KEYS];
 	int			ncolumns = GetColumnsArg(fcinfo, relid, false, columns);
 	bool		validates;
+	List	   *tables;
+	BloomUnique *made;
 	BloomUnique *unique;
 	int64		seed;
 
@@ -410,42 +485,23 @@ bloom_unique_create(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("table \"%s\" has a unique key of these columns already",
-						get_rel_name(relid))));
-	(void) DropLeftovers(relid);
-	(void) find_all_inheritors(relid, ShareRowExclusiveLock, NULL);
-	unique = MakeUnique(relid, columns, ncolumns);
-	if (!pg_strong_random(&unique->tag.seed, sizeof(unique->tag.seed)))
+						get_rel_name(relid)),
+				 errhint("To make it anew, call bloom_unique_drop first.")));
+	tables = find_all_inheritors(relid, ShareRowExclusiveLock, NULL);
+	(void) DropRemains(relid);
+	made = MakeUnique(relid, columns, ncolumns);
+	if (!pg_strong_random(&made->tag.seed, sizeof(made->tag.seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate a random seed")));
-	BloomUniqueCheckLeaves(unique);
-	unique->set = MakeSet(fcinfo, unique);
-	namestrcpy(&unique->name, get_rel_name(unique->set));
-	MakeTriggers(fcinfo, unique);
+	BloomUniqueCheckLeaves(made);
+	(void) MakeSet(fcinfo, made, tables);
+	MakeTriggers(fcinfo, made);
+	/* names can have become those of others before they were used */
+	unique = BloomUniqueRefresh(made);
 	if (validates)
 		(void) BloomUniqueFill(unique);
-	PG_RETURN_OID(unique->set);
-}
-
-/*
- * May a set that names no table be made to name this one?  If it is one that was made
- * for a unique key with this seed, and of the same owner: who may forge triggers may
- * also be the owner of the table that has them.
- */
-static bool
-MayBeNamed(const BloomUnique *unique)
-{
-	StoredSetTable table;
-	bool		result;
-
-	if (BloomUniqueAskSet(unique->set, unique->tag.root) != BLOOM_UNIQUE_LOST ||
-		!BloomIsOwnerOfTable(unique->set, BloomUniqueOwnerOf(unique->tag.root)))
-		return false;
-	StoredSetOpen(&table, unique->set, false, false);
-	result = table.set.params.seed == unique->tag.seed &&
-		table.set.params.kept_bits == BLOOM_UNIQUE_KEPT_BITS;
-	StoredSetClose(&table);
-	return result;
+	PG_RETURN_OID(made->set);
 }
 
 /*
@@ -459,15 +515,25 @@ bloom_unique_rebuild(PG_FUNCTION_ARGS)
 {
 	Oid			relid = GetTableArg(fcinfo, ShareRowExclusiveLock);
 	BloomUnique found = {.tag = FindKey(fcinfo, relid)};
-	BloomUniqueTriggers triggers;
+	const BloomUniqueTrigger *triggers[BLOOM_UNIQUE_OTHER];
+	const BloomUniqueTrigger *close;
+	const char *cure;
+	StoredSet	set;
 	BloomUnique *unique;
 	uint64		result;
 
-	BloomUniqueFindTriggers(&found.tag, &triggers);
-	BloomUniqueCheckTriggers(relid, &triggers);
-	found.set = triggers.set;
-	if (MayBeNamed(&found))
+	/* a set that does not name the table, and that the table names */
+	(void) BloomUniqueFindTriggers(&found.tag, triggers, &cure);
+	close = triggers[BLOOM_UNIQUE_CLOSE];
+	if (close != NULL && SearchSysCacheExists1(RELOID, ObjectIdGetDatum(close->set)) &&
+		BloomUniqueIdentifySet(&found.tag, close->set, BloomUniqueOwnerOf(relid), false,
+							   &set, &cure) != NULL &&
+		BloomUniqueIdentifySet(&found.tag, close->set, BloomUniqueOwnerOf(relid), true,
+							   &set, &cure) == NULL)
+	{
+		found.set = close->set;
 		NameTable(fcinfo, &found);
+	}
 	/* an error, unless each names the other */
 	unique = BloomUniqueRecall(&found.tag);
 	BloomUniqueCheckLeaves(unique);
@@ -548,11 +614,50 @@ ReportKeyType(const BloomUnique *unique, Oid type)
 			 errhint("Write it with a cast: %s", cure.data)));
 }
 
-/* Have two columns the same type, but for domains? */
-static inline bool
-IsSameType(Oid a, Oid b)
+/*
+ * Bring a value to the type of a column, as an INSERT would.  False: it is of another
+ * type, which is more than the server casts without being told, or a set takes.
+ */
+static bool
+Convert(const BloomUniqueColumn *column, Oid type, bool isnull, Datum *value)
 {
-	return a == b || getBaseType(a) == getBaseType(b);
+	Oid			from = getBaseType(type);
+	Oid			to = getBaseType(column->type);
+	BloomKeyType has;
+	BloomKeyType needs;
+	Oid			function;
+	CoercionPathType path;
+
+	if (from == to)
+		return true;
+	/* a literal in a row */
+	if (from == UNKNOWNOID)
+	{
+		Oid			input;
+		Oid			parameter;
+
+		getTypeInputInfo(column->type, &input, &parameter);
+		if (!isnull)
+			*value = OidInputFunctionCall(input, DatumGetCString(*value),
+										  parameter, -1);
+		return true;
+	}
+	path = find_coercion_pathway(to, from, COERCION_IMPLICIT, &function);
+	if (path == COERCION_PATH_NONE)
+	{
+		has = BloomKeyTypeOfSqlType(from);
+		needs = BloomKeyTypeOfSqlType(to);
+		if (!BloomSameKeyType(&has, &needs))
+			return false;
+		path = find_coercion_pathway(to, from, COERCION_ASSIGNMENT, &function);
+	}
+	if (path == COERCION_PATH_FUNC && get_func_nargs(function) == 1)
+	{
+		if (!isnull)
+			*value = OidFunctionCall1Coll(function, column->collation, *value);
+		return true;
+	}
+	return path == COERCION_PATH_RELABELTYPE;
 }
 
 /* An error, unless who asks may write rows with such keys, and see which there are. */
@@ -597,7 +702,6 @@ GetClaimedKey(FunctionCallInfo fcinfo)
 	BloomUnique *unique;
 	Oid			relid;
 
-	BloomUniqueFunction = bloom_unique;
 	BloomCheckNotNull(PG_ARGISNULL(0), "relation");
 	relid = PG_GETARG_OID(0);
 
@@ -630,10 +734,13 @@ ReadRow(const BloomUnique *unique, Datum value, Datum *key)
 
 		if (attribute->attisdropped)
 			continue;
-		if (column == unique->ncolumns ||
-			!IsSameType(attribute->atttypid, unique->columns[column].type))
+		if (column == unique->ncolumns)
 			ReportKeyType(unique, HeapTupleHeaderGetTypeId(header));
-		key[column++] = heap_getattr(&tuple, i + 1, desc, &isnull);
+		key[column] = heap_getattr(&tuple, i + 1, desc, &isnull);
+		if (!Convert(&unique->columns[column], attribute->atttypid, isnull,
+					 &key[column]))
+			ReportKeyType(unique, HeapTupleHeaderGetTypeId(header));
+		column++;
 		result &= !isnull;
 	}
 	if (column < unique->ncolumns)
@@ -648,9 +755,10 @@ ReadKey(const BloomUnique *unique, Oid type, Datum value, bool isnull, Datum *ke
 {
 	if (unique->ncolumns > 1 && (type == RECORDOID || type_is_rowtype(type)))
 		return !isnull && ReadRow(unique, value, key);
-	if (unique->ncolumns > 1 || !IsSameType(type, unique->columns[0].type))
-		ReportKeyType(unique, type);
 	key[0] = value;
+	if (unique->ncolumns > 1 ||
+		!Convert(&unique->columns[0], type, isnull, &key[0]))
+		ReportKeyType(unique, type);
 	return !isnull;
 }
 
@@ -671,7 +779,7 @@ bloom_unique_claim(PG_FUNCTION_ARGS)
 	if (!ReadKey(unique, get_fn_expr_argtype(fcinfo->flinfo, 2),
 				 PG_GETARG_DATUM(2), PG_ARGISNULL(2), key))
 		PG_RETURN_BOOL(true);
-	BloomUniqueClaimFree(unique, key, 1, BloomUniqueHasCollected(&unique->tag),
+	BloomUniqueClaimAbsent(unique, key, 1, BloomUniqueHasCollected(&unique->tag),
 						 &is_free);
 	PG_RETURN_BOOL(is_free);
 }
@@ -713,10 +821,11 @@ bloom_unique_claim_all(PG_FUNCTION_ARGS)
 	for (int i = 0; i < nvalues; i++)
 	{
 		BloomCheckInterrupts(i);
-		if (ReadKey(unique, type, values[i], nulls[i], &keys[nkeys * ncolumns]))
+		if (ReadKey(unique, type, values[i], nulls[i],
+					&keys[(Size) nkeys * ncolumns]))
 			values[nkeys++] = values[i];
 	}
-	BloomUniqueClaimFree(unique, keys, nkeys,
+	BloomUniqueClaimAbsent(unique, keys, nkeys,
 						 BloomUniqueHasCollected(&unique->tag), is_free);
 	for (int i = 0; i < nkeys; i++)
 	{

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * unique/ddl.c
- *		Rows and partitions that come to a table with unique keys by ALTER TABLE
- *		and CREATE TABLE.
+ *		Rows that come to a table with unique keys by ALTER TABLE.
  *
  * What a command did is told by the server, by OIDs, and by what it wrote to the
  * catalog: while it waited for a lock, the names in its text may have become those of
@@ -14,16 +13,24 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "commands/event_trigger.h"
+#include "commands/tablecmds.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "tcop/deparse_utility.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -36,61 +43,50 @@
  * ----------------------------------------------------------------
  */
 
-/*
- * The keys whose row triggers a table has, or the one of this trigger.
- */
+/* The keys whose constraint a table has, or the one of this trigger */
 static List *
 KeysOf(Oid relid, const char *name)
 {
-	Relation	rel = try_relation_open(relid, AccessShareLock);
 	List	   *result = NIL;
-	const Trigger *trigger;
-	int			at = 0;
+	ListCell   *cell;
 
-	if (rel == NULL)
-		return NIL;
-	while ((trigger = BloomUniqueNextRowTrigger(rel, &at)) != NULL)
+	foreach(cell, BloomUniqueTriggersOf(relid))
 	{
-		TriggerData data = {.tg_relation = rel,.tg_trigger = unconstify(Trigger *, trigger)};
+		const BloomUniqueTrigger *trigger = lfirst(cell);
 		BloomUniqueTag *tag;
 
-		if (name != NULL && strcmp(name, trigger->tgname) != 0)
+		if (trigger->kind != BLOOM_UNIQUE_ROW ||
+			(name != NULL && strcmp(name, NameStr(trigger->name)) != 0))
 			continue;
 		tag = palloc0(sizeof(BloomUniqueTag));
-		tag->seed = BloomUniqueSeedOf(trigger->tgnargs, trigger->tgargs);
-		tag->root = StoredSetTriggerTable(&data);
+		tag->seed = trigger->seed;
+		tag->root = StoredSetTriggerTable(trigger->oid, relid);
 		result = lappend(result, tag);
 	}
-	relation_close(rel, NoLock);
 	return result;
 }
 
 /*
- * The set of a key, or invalid, if it does not name the table, as when a dump is being
- * restored.  Then it is not asked: all writes are errors until bloom_unique_rebuild,
- * which checks all rows.
+ * Has a key a set?  If it has none, as when a dump is being restored, all writes are
+ * errors until somebody calls a function that checks all rows.
  */
-static Oid
-SetOf(const BloomUniqueTag *tag)
+static bool
+HasSet(const BloomUniqueTag *tag)
 {
-	BloomUniqueTriggers triggers;
-
-	BloomUniqueFindTriggers(tag, &triggers);
-	return OidIsValid(triggers.set) &&
-		BloomUniqueAskSet(triggers.set, tag->root) == BLOOM_UNIQUE_NAMED ?
-		triggers.set : InvalidOid;
+	return OidIsValid(BloomUniqueLockSet(tag, BloomUniqueOwnerOf(tag->root),
+										 AccessShareLock));
 }
 
-/* Claim and check the rows of a partition, as the table's owner. */
+/* Check the rows of a partition, as the table's owner. */
 static void
-ClaimLeaf(const BloomUniqueTag *tag, Oid relid)
+CheckLeaf(const BloomUniqueTag *tag, Oid relid)
 {
 	Relation	rel;
 	BloomUnique *unique;
 	Oid			user;
 	int			context;
 
-	if (!OidIsValid(SetOf(tag)))
+	if (!HasSet(tag))
 		return;
 	rel = relation_open(relid, AccessShareLock);
 	unique = BloomUniqueRecall(tag);
@@ -98,16 +94,16 @@ ClaimLeaf(const BloomUniqueTag *tag, Oid relid)
 	SetUserIdAndSecContext(unique->owner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	PushActiveSnapshot(GetTransactionSnapshot());
-	(void) BloomUniqueLookAt(unique, rel);
-	BloomUniqueClaimLeaf(unique, relid);
+	(void) BloomUniqueDescribeLeaf(unique, rel);
+	BloomUniqueCheckLeaf(unique, relid);
 	PopActiveSnapshot();
 	SetUserIdAndSecContext(user, context);
 	relation_close(rel, NoLock);
 }
 
-/* Claim the rows of a table and of those below it. */
+/* Check the rows of a table and of those below it. */
 static void
-ClaimTree(Oid relid, const char *trigger)
+CheckTree(Oid relid, const char *trigger)
 {
 	ListCell   *leaf;
 	ListCell   *key;
@@ -115,7 +111,7 @@ ClaimTree(Oid relid, const char *trigger)
 	foreach(leaf, BloomUniqueLeaves(relid, NULL))
 	{
 		foreach(key, KeysOf(lfirst_oid(leaf), trigger))
-			ClaimLeaf(lfirst(key), lfirst_oid(leaf));
+			CheckLeaf(lfirst(key), lfirst_oid(leaf));
 	}
 }
 
@@ -123,10 +119,108 @@ ClaimTree(Oid relid, const char *trigger)
 static void
 CheckAll(const BloomUniqueTag *tag)
 {
-	if (!OidIsValid(SetOf(tag)))
+	if (!HasSet(tag))
 		return;
 	(void) BloomUniqueRefill(BloomUniqueRecall(tag));
 	BloomUniqueForgetStatements(tag);
+}
+
+/* ----------------------------------------------------------------
+ *							PARTITIONS THAT WERE CHECKED
+ *
+ * The server does not say which partition a command has attached, but the catalog
+ * tells which this transaction has attached, and by which of its commands.
+ * ----------------------------------------------------------------
+ */
+
+/* A table to which this transaction has attached partitions */
+typedef struct Parent
+{
+	Oid			relid;			/* hash key */
+	CommandId	checked;		/* what came before this command */
+	SubTransactionId subid;		/* that has checked it */
+} Parent;
+
+static HTAB *parents = NULL;
+
+static void
+ForgetAtXact(XactEvent event, void *arg)
+{
+	(void) arg;
+	/* their memory goes with the transaction */
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		parents = NULL;
+}
+
+/* What was claimed is rolled back, maybe not with the command that had attached it. */
+static void
+ForgetAtSubXact(SubXactEvent event, SubTransactionId mine,
+				SubTransactionId outer, void *arg)
+{
+	HASH_SEQ_STATUS status;
+	Parent	   *parent;
+
+	(void) outer;
+	(void) arg;
+	if (event != SUBXACT_EVENT_ABORT_SUB || parents == NULL)
+		return;
+	hash_seq_init(&status, parents);
+	while ((parent = hash_seq_search(&status)) != NULL)
+	{
+		/* all that have begun since are within it */
+		if (parent->subid >= mine)
+			parent->checked = FirstCommandId;
+	}
+}
+
+/* What is known of a table's partitions in this transaction */
+static Parent *
+FindParent(Oid relid)
+{
+	static bool is_registered = false;
+	Parent	   *parent;
+	bool		found;
+
+	if (!is_registered)
+	{
+		RegisterXactCallback(ForgetAtXact, NULL);
+		RegisterSubXactCallback(ForgetAtSubXact, NULL);
+		is_registered = true;
+	}
+	if (parents == NULL)
+	{
+		HASHCTL		info = {0};
+
+		info.keysize = sizeof(Oid);
+		info.entrysize = sizeof(Parent);
+		info.hcxt = TopTransactionContext;
+		parents = hash_create("tables with new partitions", 16, &info,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	parent = hash_search(parents, &relid, HASH_ENTER, &found);
+	if (!found)
+	{
+		parent->checked = FirstCommandId;
+		parent->subid = InvalidSubTransactionId;
+	}
+	return parent;
+}
+
+/* Partitions were attached: their rows count from now on. */
+static void
+CheckAttached(Oid relid)
+{
+	Parent	   *parent = FindParent(relid);
+	CommandId	now;
+	ListCell   *cell;
+
+	CommandCounterIncrement();
+	now = GetCurrentCommandId(false);
+	foreach(cell, BloomUniqueAttached(relid, parent->checked))
+		CheckTree(lfirst_oid(cell), NULL);
+	parent->checked = now;
+	parent->subid = GetCurrentSubTransactionId();
 }
 
 /* ----------------------------------------------------------------
@@ -134,46 +228,64 @@ CheckAll(const BloomUniqueTag *tag)
  * ----------------------------------------------------------------
  */
 
-/* Partitions were attached: their rows count from now on. */
-static void
-CheckAttached(Oid relid)
+/* The owners that a table had before, in this transaction or when it began */
+static List *
+OldOwnersOf(Oid relid)
 {
-	ListCell   *cell;
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
 
-	CommandCounterIncrement();
-	foreach(cell, BloomUniqueAttached(relid))
-		ClaimTree(lfirst_oid(cell), NULL);
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, SnapshotAny, 1, &key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		HeapTupleHeader header = tuple->t_data;
+
+		/* versions that this transaction has replaced */
+		if (!(header->t_infomask & HEAP_XMAX_INVALID) &&
+			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(header)))
+			result = list_append_unique_oid(result,
+											((Form_pg_class) GETSTRUCT(tuple))->relowner);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
 }
 
 /*
- * A partition was made: an error, if it is a foreign table, to which others write.
- * Where the trigger of its parent is disabled, so is its own.
+ * The set of a table has its owner, by whose rights it is written.  So that of an owner
+ * before goes to the new one, and none of others, who may have made it name the table.
  */
-static void
-CheckMade(Oid relid)
-{
-	ListCell   *cell;
-
-	foreach(cell, KeysOf(relid, NULL))
-	{
-		if (get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("partition \"%s\" is a foreign table", get_rel_name(relid)),
-					 errdetail("Keys of a table that has unique keys cannot be looked up there, and others can write to it.")));
-		BloomUniqueWarnDisabled(lfirst(cell), relid);
-	}
-}
-
-/* The set of a table has its owner, by whose rights it is written. */
 static void
 ChangeOwner(const BloomUniqueTag *tag, Oid owner)
 {
-	Oid			set = SetOf(tag);
+	Oid			set = InvalidOid;
+	ListCell   *cell;
 
-	if (OidIsValid(set))
-		BloomUniqueRun(psprintf("ALTER TABLE %s OWNER TO %s", BloomUniqueNameOf(set),
-								quote_identifier(GetUserNameFromId(owner, false))));
+	foreach(cell, OldOwnersOf(tag->root))
+	{
+		if (!OidIsValid(set))
+			set = BloomUniqueLockSet(tag, lfirst_oid(cell), AccessExclusiveLock);
+	}
+	if (!OidIsValid(set))
+		return;
+	if (!superuser() &&
+		!BloomMayCreateIn(get_rel_namespace(set), owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for schema %s",
+						get_namespace_name(get_rel_namespace(set))),
+				 errdetail("Bloom set \"%s\" of the unique keys of table \"%s\" is there, and belongs to the owner of the table.",
+						   get_rel_name(set), get_rel_name(tag->root)),
+				 errhint("Move the set to a schema in which role \"%s\" may create tables: ALTER TABLE %s SET SCHEMA ...",
+						 GetUserNameFromId(owner, false),
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(set)),
+													get_rel_name(set)))));
+	ATExecChangeOwner(set, owner, false, AccessExclusiveLock);
 }
 
 /* Do what a part of ALTER TABLE means for one of the unique keys of a table. */
@@ -196,7 +308,7 @@ FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag)
 			if (tag->root == relid)
 				CheckAll(tag);
 			else
-				ClaimTree(relid, get_rel_relkind(relid) == RELKIND_RELATION ?
+				CheckTree(relid, get_rel_relkind(relid) == RELKIND_RELATION ?
 						  command->name : NULL);
 			break;
 		case AT_DisableTrig:
@@ -260,14 +372,13 @@ CollectedCommands(void)
 
 /*
  * _bloom_unique_ddl
- *		Check rows and partitions that come to a table with unique keys.
+ *		Check rows that come to a table with unique keys.
  *		(event trigger)
  */
 PG_FUNCTION_INFO_V1(_bloom_unique_ddl);
 Datum
 _bloom_unique_ddl(PG_FUNCTION_ARGS)
 {
-	const Node *parsetree;
 	ListCell   *cell;
 	ListCell   *part;
 
@@ -278,20 +389,10 @@ _bloom_unique_ddl(PG_FUNCTION_ARGS)
 	/* pg_upgrade brings rows and sets as files, whose numbers must stay */
 	if (IsBinaryUpgrade)
 		PG_RETURN_NULL();
-	/* tables that are no partitions are made often */
-	parsetree = ((EventTriggerData *) fcinfo->context)->parsetree;
-	if (IsA(parsetree, CreateStmt) &&
-		((const CreateStmt *) parsetree)->partbound == NULL)
-		PG_RETURN_NULL();
-	BloomUniqueFunction = bloom_unique;
 	foreach(cell, CollectedCommands())
 	{
 		const CollectedCommand *command = lfirst(cell);
 
-		if (command->type == SCT_Simple &&
-			command->d.simple.address.classId == RelationRelationId &&
-			get_rel_relispartition(command->d.simple.address.objectId))
-			CheckMade(command->d.simple.address.objectId);
 		if (command->type != SCT_AlterTable ||
 			command->d.alterTable.classId != RelationRelationId)
 			continue;

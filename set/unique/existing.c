@@ -14,15 +14,17 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
+#include "commands/tablecmds.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -90,8 +92,9 @@ BloomUniqueForAllKeys(BloomUnique *unique, Oid relid, BloomUniqueKeyAction actio
 
 	if (rel == NULL)
 		return;
+	/* under the lock, the columns have the names that the key knows */
 	if (rel->rd_rel->relkind == RELKIND_RELATION)
-		ScanKeys(unique, rel, action, arg);
+		ScanKeys(BloomUniqueRefresh(unique), rel, action, arg);
 	relation_close(rel, AccessShareLock);
 }
 
@@ -101,12 +104,12 @@ BloomUniqueForAllKeys(BloomUnique *unique, Oid relid, BloomUniqueKeyAction actio
  */
 
 static void
-ClaimKeys(BloomUnique *unique, BloomUniqueKeys *keys)
+CheckKeys(BloomUnique *unique, BloomUniqueKeys *keys)
 {
 	MemoryContext oldcontext = MemoryContextSwitchTo(keys->context);
 
 	if (keys->nkeys > 0)
-		BloomUniqueClaim(unique, keys->keys, keys->nkeys, false);
+		BloomUniqueCheckWritten(unique, keys->keys, keys->nkeys, false);
 	MemoryContextSwitchTo(oldcontext);
 	BloomUniqueDropKeys(keys);
 }
@@ -120,15 +123,15 @@ CollectKey(BloomUnique *unique, Datum *key, void *arg)
 	BloomUniqueKeepKey(unique, keys, key);
 	if (keys->size > (Size) maintenance_work_mem * 1024 ||
 		keys->nkeys > PG_INT32_MAX / 4)
-		ClaimKeys(unique, keys);
+		CheckKeys(unique, keys);
 }
 
 /*
- * BloomUniqueClaimLeaf
+ * BloomUniqueCheckLeaf
  *		Claim and check the keys of all rows of a partition.
  */
 void
-BloomUniqueClaimLeaf(BloomUnique *unique, Oid relid)
+BloomUniqueCheckLeaf(BloomUnique *unique, Oid relid)
 {
 	BloomUniqueKeys keys = {.context = AllocSetContextCreate(CurrentMemoryContext,
 															 "unique keys",
@@ -138,7 +141,7 @@ BloomUniqueClaimLeaf(BloomUnique *unique, Oid relid)
 	BloomUniqueForgetEntries();
 	CommandCounterIncrement();
 	BloomUniqueForAllKeys(unique, relid, CollectKey, &keys);
-	ClaimKeys(unique, &keys);
+	CheckKeys(unique, &keys);
 	MemoryContextDelete(keys.context);
 }
 
@@ -272,34 +275,27 @@ BloomUniqueFill(BloomUnique *unique)
 	return result;
 }
 
-/* Empty the set of a key, which belongs to the table's owner. */
+/* Empty the set of a key, which is locked. */
 static void
 EmptySet(const BloomUnique *unique)
 {
-	Relation	set = relation_open(unique->set, AccessExclusiveLock);
-	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(set)),
-												  RelationGetRelationName(set));
 	StoredSetTable table;
 	bool		is_empty;
-	Oid			user;
-	int			context;
+	Relation	set;
+	List	   *relids = list_make1_oid(unique->set);
 
-	relation_close(set, NoLock);
 	/* as it is when the same command truncates it */
 	StoredSetOpen(&table, unique->set, false, false);
 	is_empty = StoredSetIsEmpty(&table);
 	StoredSetClose(&table);
 	if (is_empty)
 		return;
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(unique->owner,
-						   context | SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(psprintf("TRUNCATE ONLY %s", name), false, 0) != SPI_OK_UTILITY)
-		elog(ERROR, "could not truncate a Bloom set");
-	SPI_finish();
-	SetUserIdAndSecContext(user, context);
+	set = table_open(unique->set, NoLock);
+	CheckTableNotInUse(set, "TRUNCATE");
+	ExecuteTruncateGuts(list_make1(set), relids,
+						RelationIsLogicallyLogged(set) ? relids : NIL,
+						DROP_RESTRICT, false, false);
+	table_close(set, NoLock);
 }
 
 /*
@@ -312,6 +308,9 @@ uint64
 BloomUniqueRefill(BloomUnique *unique)
 {
 	(void) find_all_inheritors(unique->tag.root, ShareRowExclusiveLock, NULL);
+	LockRelationOid(unique->set, AccessExclusiveLock);
+	/* nobody can change it any more, but what is locked may not be its set */
+	unique = BloomUniqueRefresh(unique);
 	EmptySet(unique);
 	BloomUniqueForgetEntries();
 	return BloomUniqueFill(unique);

@@ -121,10 +121,11 @@ BloomUniqueLeaves(Oid root, List **parents)
 
 /*
  * BloomUniqueAttached
- *		The partitions of a table that this transaction has attached or made.
+ *		The partitions of a table that this transaction has attached or made, by this
+ *		command of it or a later one.
  */
 List *
-BloomUniqueAttached(Oid parent)
+BloomUniqueAttached(Oid parent, CommandId since)
 {
 	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
 	List	   *result = NIL;
@@ -137,7 +138,8 @@ BloomUniqueAttached(Oid parent)
 	scan = systable_beginscan(catalog, InheritsParentIndexId, true, NULL, 1, &key);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
-		if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+		if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)) &&
+			HeapTupleHeaderGetCmin(tuple->t_data) >= since)
 			result = lappend_oid(result,
 								 ((Form_pg_inherits) GETSTRUCT(tuple))->inhrelid);
 	}
@@ -185,38 +187,20 @@ BloomUniqueIsBelow(Oid leaf, Oid root)
 	return relid == root;
 }
 
-/*
- * BloomUniqueNextRowTrigger
- *		The next trigger of a table that checks its rows, or NULL.  One that names a
- *		table is that by which a set says whose it is.
- */
-const Trigger *
-BloomUniqueNextRowTrigger(Relation rel, int *at)
+/* The name of the trigger of a table that does not check rows for a key, or NULL */
+static const char *
+DisabledTriggerOf(Oid relid, const BloomUniqueTag *tag)
 {
-	while (rel->trigdesc != NULL && *at < rel->trigdesc->numtriggers)
+	ListCell   *cell;
+
+	foreach(cell, BloomUniqueTriggersOf(relid))
 	{
-		const Trigger *trigger = &rel->trigdesc->triggers[(*at)++];
+		const BloomUniqueTrigger *trigger = lfirst(cell);
 
-		if (TRIGGER_FOR_ROW(trigger->tgtype) && !OidIsValid(trigger->tgconstrrelid) &&
-			BloomUniqueIsOurs(trigger->tgfoid))
-			return trigger;
-	}
-	return NULL;
-}
-
-/* The trigger of a table that does not check rows for a key, or NULL */
-static const Trigger *
-DisabledTriggerOf(Relation rel, const BloomUniqueTag *tag)
-{
-	const Trigger *trigger;
-	int			at = 0;
-
-	while ((trigger = BloomUniqueNextRowTrigger(rel, &at)) != NULL)
-	{
-		if ((trigger->tgenabled == TRIGGER_DISABLED ||
-			 trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA) &&
-			BloomUniqueSeedOf(trigger->tgnargs, trigger->tgargs) == tag->seed)
-			return trigger;
+		if (trigger->kind == BLOOM_UNIQUE_ROW && trigger->seed == tag->seed &&
+			(trigger->enabled == TRIGGER_DISABLED ||
+			 trigger->enabled == TRIGGER_FIRES_ON_REPLICA))
+			return NameStr(trigger->name);
 	}
 	return NULL;
 }
@@ -230,24 +214,21 @@ BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid)
 {
 	List	   *parents;
 	List	   *leaves = BloomUniqueLeaves(relid, &parents);
-	const Trigger *trigger = NULL;
 	ListCell   *cell;
 
 	foreach(cell, list_concat(parents, leaves))
 	{
-		Relation	rel = try_relation_open(lfirst_oid(cell), AccessShareLock);
+		const char *trigger = DisabledTriggerOf(lfirst_oid(cell), tag);
+		const char *table = get_rel_name(lfirst_oid(cell));
 
-		if (rel == NULL)
+		CHECK_FOR_INTERRUPTS();
+		if (trigger == NULL || table == NULL)
 			continue;
-		trigger = DisabledTriggerOf(rel, tag);
-		if (trigger != NULL)
-			ereport(WARNING,
-					(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
-							RelationGetRelationName(rel), trigger->tgname),
-					 errhint("ALTER TABLE ... ENABLE TRIGGER, without ONLY, checks all rows.")));
-		relation_close(rel, AccessShareLock);
-		if (trigger != NULL)
-			break;
+		ereport(WARNING,
+				(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
+						table, trigger),
+				 errhint("ALTER TABLE ... ENABLE TRIGGER, without ONLY, checks all rows.")));
+		break;
 	}
 }
 
@@ -333,7 +314,7 @@ ReportLeaf(const char *name)
 
 /* Find the index of a partition. */
 static void
-DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
+ReadLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
 {
 	List	   *indexes;
 	ListCell   *cell;
@@ -375,11 +356,11 @@ DescribeLeaf(BloomUnique *unique, Relation rel, BloomUniqueLeaf *leaf)
 }
 
 /*
- * BloomUniqueLookAt
+ * BloomUniqueDescribeLeaf
  *		The index of a partition, which is locked.
  */
 BloomUniqueLeaf *
-BloomUniqueLookAt(BloomUnique *unique, Relation rel)
+BloomUniqueDescribeLeaf(BloomUnique *unique, Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	BloomUniqueLeaf *leaf;
@@ -405,7 +386,7 @@ BloomUniqueLookAt(BloomUnique *unique, Relation rel)
 		leaf->is_valid = true;
 		PG_TRY();
 		{
-			DescribeLeaf(unique, rel, leaf);
+			ReadLeaf(unique, rel, leaf);
 		}
 		PG_CATCH();
 		{
@@ -432,7 +413,7 @@ BloomUniqueCheckLeaves(BloomUnique *unique)
 
 		if (rel == NULL)
 			continue;
-		(void) BloomUniqueLookAt(unique, rel);
+		(void) BloomUniqueDescribeLeaf(unique, rel);
 		relation_close(rel, AccessShareLock);
 	}
 }

@@ -7,6 +7,8 @@
  * Therefore each partition can be read by a snapshot of its own, which is taken under
  * its lock, and so sees what the last rewrite has left.  A row counts if its partition
  * is still one afterwards: a row in a table that was detached is nobody's business.
+ * (A caller that does not hold them yet, to know whether it should, looks again when
+ * it does: a row that moves meanwhile can be missed.)
  *
  * A partition is locked only while it is read, since a transaction that looks up
  * keys in 1,000 partitions must not keep 2,000 locks.
@@ -77,7 +79,7 @@ typedef struct Partition
 static inline Datum *
 KeyAt(const Search *search, int i)
 {
-	return &search->keys[i * search->unique->ncolumns];
+	return &search->keys[(Size) i * search->unique->ncolumns];
 }
 
 /*
@@ -105,7 +107,7 @@ CountRow(Search *search, const Partition *partition, int key)
 	if (search->counts[key] >= search->most)
 		return;
 	if (search->places != NULL)
-		search->places[key * search->most + search->counts[key]] =
+		search->places[(Size) key * search->most + search->counts[key]] =
 			RelationGetRelid(partition->rel);
 	if (++search->counts[key] == search->most)
 		search->nopen--;
@@ -299,9 +301,12 @@ LookInLeaf(Search *search, Oid relid)
 	partition.rel = try_relation_open(relid, AccessShareLock);
 	if (partition.rel == NULL)
 		return false;
+	/* a caller that has a snapshot may have no other lock that keeps the names */
+	if (search->snapshot != NULL)
+		search->unique = BloomUniqueRefresh(search->unique);
 	do
 	{
-		BloomUniqueLeaf *leaf = BloomUniqueLookAt(search->unique, partition.rel);
+		BloomUniqueLeaf *leaf = BloomUniqueDescribeLeaf(search->unique, partition.rel);
 
 		CHECK_FOR_INTERRUPTS();
 		partition.leaf = leaf;
@@ -361,7 +366,7 @@ BloomUniqueCountBy(BloomUnique *unique, Snapshot snapshot, Datum *keys,
 		List	   *leaves;
 
 		CHECK_FOR_INTERRUPTS();
-		search.unique = BloomUniqueRecall(&unique->tag);
+		search.unique = BloomUniqueRefresh(unique);
 		leaves = BloomUniqueLeaves(unique->tag.root, NULL);
 		BLOOM_PAUSE("unique-list");
 		is_done = LookInLeaves(&search, leaves);

@@ -14,7 +14,8 @@
  * was opened in the subtransaction of the row.
  *
  * A statement can end without its trigger AFTER: if SPI, which had a limit of rows,
- * was content.  Then its keys are claimed before the transaction commits.
+ * was content.  Then its keys are claimed by the next statement that is closed, or
+ * before the transaction commits.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -41,23 +42,13 @@
 typedef struct Statement
 {
 	struct Statement *outer;
-	uint64		number;
 	SubTransactionId subid;
-	BloomUniqueTag tag;
-	bool		has_ended;		/* without its trigger AFTER */
+	BloomUnique *unique;		/* by which its keys were read */
 	MemoryContext context;		/* of all this */
 	BloomUniqueKeys collected;
 } Statement;
 
-/* Tells that the query of a statement has ended */
-typedef struct StatementEnd
-{
-	MemoryContextCallback callback;
-	uint64		number;
-} StatementEnd;
-
 static Statement *statements = NULL;
-static uint64 nstatements = 0;
 
 /* ----------------------------------------------------------------
  *							STATEMENTS
@@ -92,7 +83,7 @@ BloomUniqueHasCollected(const BloomUniqueTag *tag)
 {
 	for (Statement *s = statements; s != NULL; s = s->outer)
 	{
-		if (s->collected.nkeys > 0 && IsSameTag(&s->tag, tag))
+		if (s->collected.nkeys > 0 && IsSameTag(&s->unique->tag, tag))
 			return true;
 	}
 	return false;
@@ -103,29 +94,21 @@ static void
 FlushStatement(Statement *statement)
 {
 	BloomUniqueKeys keys = statement->collected;
+	BloomUnique *unique = statement->unique;
 	MemoryContext oldcontext;
 
 	if (keys.nkeys == 0)
 		return;
-	/* a hash function of a key type can write rows, too */
+	/* a hash function of a key type can write rows, too, and close statements */
 	memset(&statement->collected, 0, sizeof(BloomUniqueKeys));
+	MemoryContextSetParent(keys.context, TopTransactionContext);
 	oldcontext = MemoryContextSwitchTo(keys.context);
 	/* if the table has been dropped since, so have its rows */
-	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(statement->tag.root)))
-		BloomUniqueClaim(BloomUniqueRecall(&statement->tag), keys.keys, keys.nkeys,
-						 BloomUniqueHasCollected(&statement->tag));
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(unique->tag.root)))
+		BloomUniqueCheckWritten(BloomUniqueRefresh(unique), keys.keys, keys.nkeys,
+								BloomUniqueHasCollected(&unique->tag));
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(keys.context);
-}
-
-/* Is the key gone, with its extension, say?  Who makes it anew reads all rows. */
-static bool
-IsGone(const BloomUniqueTag *tag)
-{
-	BloomUniqueTriggers triggers;
-
-	BloomUniqueFindTriggers(tag, &triggers);
-	return !triggers.is_there;
 }
 
 /* At the end of a subtransaction, statements are its parent's, or gone. */
@@ -154,10 +137,13 @@ AtXact(XactEvent event, void *arg)
 			while (statements != NULL)
 			{
 				PushActiveSnapshot(GetTransactionSnapshot());
-				if (!IsGone(&statements->tag))
+				/* if it is gone, whoever makes it anew reads all rows */
+				if (statements->collected.nkeys > 0 &&
+					BloomUniqueIsThere(&statements->unique->tag))
 					FlushStatement(statements);
+				else
+					DropStatement(statements);
 				PopActiveSnapshot();
-				DropStatement(statements);
 			}
 			break;
 		case XACT_EVENT_COMMIT:
@@ -174,38 +160,22 @@ AtXact(XactEvent event, void *arg)
 	}
 }
 
-/* The query of a statement has ended. */
 static void
-NoteEnd(void *arg)
-{
-	const StatementEnd *end = arg;
-
-	for (Statement *s = statements; s != NULL; s = s->outer)
-	{
-		if (s->number == end->number)
-			s->has_ended = true;
-	}
-}
-
-/* Open a statement of the query whose memory this is. */
-static void
-OpenStatement(const BloomUnique *unique, MemoryContext query)
+OpenStatement(BloomUnique *unique)
 {
 	static bool is_registered = false;
 	MemoryContext context;
 	Statement  *statement;
-	StatementEnd *end;
 
 	/*
-	 * Callbacks that were registered last are called first: ours before that
-	 * of postgres_fdw, which commits on other servers.
+	 * Callbacks that were registered last are called first, and there is no safe
+	 * moment to register anew: others may be walking the list.  So postgres_fdw
+	 * commits on other servers before us, if it was used later.
 	 */
-	if (statements == NULL)
+	if (!is_registered)
 	{
-		UnregisterXactCallback(AtXact, NULL);
 		RegisterXactCallback(AtXact, NULL);
-		if (!is_registered)
-			RegisterSubXactCallback(AtSubXact, NULL);
+		RegisterSubXactCallback(AtSubXact, NULL);
 		is_registered = true;
 	}
 	context = AllocSetContextCreate(TopTransactionContext,
@@ -214,52 +184,57 @@ OpenStatement(const BloomUnique *unique, MemoryContext query)
 	statement = MemoryContextAllocZero(context, sizeof(Statement));
 	statement->context = context;
 	statement->outer = statements;
-	statement->number = ++nstatements;
 	statement->subid = GetCurrentSubTransactionId();
-	statement->tag = unique->tag;
+	statement->unique = unique;
 	statements = statement;
-
-	end = MemoryContextAllocZero(query, sizeof(StatementEnd));
-	end->number = statement->number;
-	end->callback.func = NoteEnd;
-	end->callback.arg = end;
-	MemoryContextRegisterResetCallback(query, &end->callback);
 }
 
-/* The innermost open statement with a key, in this subtransaction, or NULL. */
+/*
+ * The innermost open statement with a key, in this subtransaction, or NULL; or, of
+ * those that have collected rows.
+ */
 static Statement *
-FindStatement(const BloomUnique *unique)
+FindStatement(const BloomUnique *unique, bool has_collected)
 {
 	for (Statement *s = statements;
 		 s != NULL && s->subid == GetCurrentSubTransactionId(); s = s->outer)
 	{
-		if (IsSameTag(&s->tag, &unique->tag))
+		if (IsSameTag(&s->unique->tag, &unique->tag) &&
+			(s->collected.nkeys > 0 || !has_collected))
 			return s;
 	}
 	return NULL;
 }
 
-/* Claim the keys of the innermost statement, and of those that have ended. */
+/*
+ * Close the innermost statement of a key.
+ *
+ * Others can have ended before it, and it can have opened none, if a trigger was
+ * disabled.  So all that was collected in this subtransaction is claimed: it is
+ * never wrong to do that early.
+ */
 static void
 CloseStatement(const BloomUnique *unique)
 {
 	Statement  *statement;
-	bool		is_closed = false;
 
-	while (!is_closed && (statement = FindStatement(unique)) != NULL)
-	{
-		is_closed = !statement->has_ended;
+	while ((statement = FindStatement(unique, true)) != NULL)
 		FlushStatement(statement);
+	statement = FindStatement(unique, false);
+	if (statement != NULL)
 		DropStatement(statement);
-	}
 }
 
 /* Keep a key until its statement is closed. */
 static void
-Collect(Statement *statement, const BloomUnique *unique, Datum *key)
+Collect(Statement *statement, BloomUnique *unique, Datum *key)
 {
 	BloomUniqueKeys *keys = &statement->collected;
 
+	/* it holds keys of one description alone */
+	if (unique != statement->unique)
+		statement->unique = BloomUniqueRefresh(statement->unique);
+	Assert(BloomUniqueIsSame(unique, statement->unique));
 	if (keys->nkeys >= BLOOM_UNIQUE_BATCH || keys->size >= BLOOM_UNIQUE_BATCH_BYTES)
 		FlushStatement(statement);
 	if (keys->context == NULL)
@@ -281,7 +256,7 @@ BloomUniqueForgetStatements(const BloomUniqueTag *tag)
 	for (Statement *s = statements; s != NULL; s = next)
 	{
 		next = s->outer;
-		if (IsSameTag(&s->tag, tag))
+		if (IsSameTag(&s->unique->tag, tag))
 			DropStatement(s);
 	}
 }
@@ -317,11 +292,12 @@ CheckRow(BloomUnique *unique, Datum *key)
 
 	if (BloomUniqueTakeEntry(unique, key))
 		return;
-	statement = FindStatement(unique);
-	if (statement != NULL && !statement->has_ended)
+	statement = FindStatement(unique, false);
+	if (statement != NULL)
 		Collect(statement, unique, key);
 	else
-		BloomUniqueClaim(unique, key, 1, BloomUniqueHasCollected(&unique->tag));
+		BloomUniqueCheckWritten(unique, key, 1,
+								BloomUniqueHasCollected(&unique->tag));
 }
 
 /*
@@ -348,15 +324,18 @@ bloom_unique(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_unique must be called by a trigger that bloom_unique_create made")));
-	BloomUniqueFunction = bloom_unique;
 	event = trigger->tg_event;
+	/* nothing was begun, as when pg_restore has not made the other triggers yet */
+	if (TRIGGER_FIRED_FOR_STATEMENT(event) && TRIGGER_FIRED_AFTER(event) &&
+		!TRIGGER_FIRED_BY_TRUNCATE(event) && statements == NULL)
+		return PointerGetDatum(NULL);
 	unique = BloomUniqueOfTrigger(trigger, &columns);
 	if (TRIGGER_FIRED_FOR_STATEMENT(event))
 	{
 		if (TRIGGER_FIRED_BY_TRUNCATE(event))
 			(void) BloomUniqueRefill(unique);
 		else if (TRIGGER_FIRED_BEFORE(event))
-			OpenStatement(unique, fcinfo->flinfo->fn_mcxt);
+			OpenStatement(unique);
 		else
 			CloseStatement(unique);
 		return PointerGetDatum(NULL);

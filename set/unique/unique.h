@@ -20,6 +20,7 @@
 #include "utils/snapshot.h"
 
 #include "key/hash.h"
+#include "set/set.h"
 
 /* Bits of a hash that the lists of the set keep: the table is asked, too */
 #ifndef BLOOM_UNIQUE_KEPT_BITS
@@ -86,36 +87,30 @@ typedef struct BloomUnique
 	HTAB	   *leaves;			/* BloomUniqueLeaf, or NULL */
 } BloomUnique;
 
-/* The triggers of a unique key, on the table for which it was made */
-typedef enum BloomUniqueTrigger
+/* What a trigger of ours is, by its form */
+typedef enum BloomUniqueKind
 {
-	BLOOM_UNIQUE_KEYS,			/* idle: has the names */
+	BLOOM_UNIQUE_ROW,			/* the constraint */
 	BLOOM_UNIQUE_OPEN,
-	BLOOM_UNIQUE_ROW,
-	BLOOM_UNIQUE_CLOSE
+	BLOOM_UNIQUE_CLOSE,
+	BLOOM_UNIQUE_OTHER			/* bloom_unique_create makes none like it */
+} BloomUniqueKind;
+
+/* A trigger of ours, by the catalog */
+typedef struct BloomUniqueTrigger
+{
+	Oid			oid;
+	NameData	name;
+	Oid			parent;			/* of which it is a copy, or invalid */
+	char		enabled;
+	int64		seed;
+	BloomUniqueKind kind;
+
+	Oid			set;			/* of one that keeps it */
+	int			ncolumns;		/* of the constraint */
+	AttrNumber	columns[INDEX_MAX_KEYS];	/* of the key, in the trigger's
+											 * table */
 } BloomUniqueTrigger;
-
-#define BLOOM_UNIQUE_TRIGGERS	(BLOOM_UNIQUE_CLOSE + 1)
-
-/* What the catalog says of them */
-typedef struct BloomUniqueTriggers
-{
-	Oid			oids[BLOOM_UNIQUE_TRIGGERS];	/* or invalid */
-	NameData	names[BLOOM_UNIQUE_TRIGGERS];
-	bool		is_there;		/* there is any */
-	bool		is_ambiguous;	/* there are two of a kind */
-	Oid			set;			/* or invalid */
-	int			ncolumns;
-	AttrNumber	columns[INDEX_MAX_KEYS];
-} BloomUniqueTriggers;
-
-/* How a set answers its table: see "Trust" in the README */
-typedef enum BloomUniqueAnswer
-{
-	BLOOM_UNIQUE_OTHER,			/* it is the set of another table, or none */
-	BLOOM_UNIQUE_LOST,			/* it names no table */
-	BLOOM_UNIQUE_NAMED			/* it names this table */
-} BloomUniqueAnswer;
 
 /* Copies of keys, side by side */
 typedef struct BloomUniqueKeys
@@ -143,28 +138,29 @@ BloomUniqueHashOfSorted(int64 sorted)
 	return (uint64) sorted ^ (UINT64CONST(1) << 63);
 }
 
-/* bloom_unique, which is above the files that need it: who is called by SQL sets it */
-extern PGFunction BloomUniqueFunction;
-
 /* unique/key.c */
-extern bool BloomUniqueIsOurs(Oid function);
-extern bool BloomUniqueFindSeed(Oid root, const AttrNumber *columns,
-								int ncolumns, bool any_order, int64 *seed);
-extern Oid	BloomUniqueFindNamer(const BloomUniqueTag *tag);
-extern bool BloomUniqueFindLeftover(Oid root, int64 *seed);
-extern void BloomUniqueFindTriggers(const BloomUniqueTag *tag,
-									BloomUniqueTriggers *triggers);
+extern int64 BloomUniqueSeedOf(const TriggerData *trigger);
+extern List *BloomUniqueTriggersOf(Oid relid);
+extern const char *BloomUniqueFindTriggers(const BloomUniqueTag *tag,
+										   const BloomUniqueTrigger **found,
+										   const char **cure);
+extern bool BloomUniqueIsThere(const BloomUniqueTag *tag);
+extern const char *BloomUniqueIdentifySet(const BloomUniqueTag *tag, Oid relid,
+										  Oid owner, bool unnamed_ok,
+										  StoredSet *set, const char **cure);
+extern Oid	BloomUniqueFindSet(const BloomUniqueTag *tag, Oid owner,
+							   StoredSet *set, Oid *found, const char **wrong,
+							   const char **cure);
+extern Oid	BloomUniqueLockSet(const BloomUniqueTag *tag, Oid owner,
+							   LOCKMODE lockmode);
 extern void BloomUniqueReportNoTable(Oid relid);
-extern void BloomUniqueCheckTriggers(Oid root,
-									 const BloomUniqueTriggers *triggers);
-extern BloomUniqueAnswer BloomUniqueAskSet(Oid set, Oid root);
-extern int64 BloomUniqueSeedOf(int16 nargs, char **args);
 extern void BloomUniqueCheckTable(Oid root);
 extern Oid	BloomUniqueOwnerOf(Oid relid);
+
+/* unique/columns.c */
 extern void BloomUniqueDescribe(BloomUnique *unique);
+extern bool BloomUniqueIsSame(const BloomUnique *a, const BloomUnique *b);
 extern char *BloomUniqueColumns(const BloomUnique *unique);
-extern void BloomUniqueReportSet(const BloomUnique *unique, const char *wrong,
-								 const char *cure);
 extern bool BloomUniqueGetKey(const BloomUnique *unique,
 							  const AttrNumber *columns, TupleTableSlot *slot,
 							  Datum *key);
@@ -172,17 +168,23 @@ extern Size BloomUniqueCopyKey(const BloomUnique *unique, Datum *key);
 extern void BloomUniqueKeepKey(const BloomUnique *unique, BloomUniqueKeys *keys,
 							   Datum *key);
 extern void BloomUniqueDropKeys(BloomUniqueKeys *keys);
+
+/* unique/session.c */
+extern bool BloomUniqueFindSeed(Oid root, const AttrNumber *columns,
+								int ncolumns, bool any_order, int64 *seed);
+extern void BloomUniqueReportSet(const BloomUnique *unique, const char *wrong,
+								 const char *cure);
 extern BloomUnique *BloomUniqueRecall(const BloomUniqueTag *tag);
+extern BloomUnique *BloomUniqueRefresh(const BloomUnique *unique);
 extern BloomUnique *BloomUniqueOfTrigger(const TriggerData *trigger,
 										 const AttrNumber **columns);
 
 /* unique/leaves.c */
 extern List *BloomUniqueLeaves(Oid root, List **parents);
-extern List *BloomUniqueAttached(Oid parent);
+extern List *BloomUniqueAttached(Oid parent, CommandId since);
 extern bool BloomUniqueIsBelow(Oid leaf, Oid root);
-extern const Trigger *BloomUniqueNextRowTrigger(Relation rel, int *at);
 extern void BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid);
-extern BloomUniqueLeaf *BloomUniqueLookAt(BloomUnique *unique, Relation rel);
+extern BloomUniqueLeaf *BloomUniqueDescribeLeaf(BloomUnique *unique, Relation rel);
 extern void BloomUniqueCheckLeaves(BloomUnique *unique);
 
 /* unique/look.c */
@@ -200,11 +202,11 @@ extern void BloomUniqueReport(const BloomUnique *unique, const Datum *key,
 extern void BloomUniqueAdd(BloomUnique *unique, const uint64 *hashes,
 						   int nkeys, uint8 *answers);
 extern Oid	BloomUniqueFilenode(const BloomUnique *unique);
-extern void BloomUniqueMark(BloomUnique *unique);
-extern void BloomUniqueClaim(BloomUnique *unique, Datum *keys, int nkeys,
-							 bool lacks_some);
-extern void BloomUniqueClaimFree(BloomUnique *unique, Datum *keys, int nkeys,
-								 bool lacks_some, bool *is_free);
+extern TransactionId BloomUniqueMark(BloomUnique *unique);
+extern void BloomUniqueCheckWritten(BloomUnique *unique, Datum *keys, int nkeys,
+									bool lacks_some);
+extern void BloomUniqueClaimAbsent(BloomUnique *unique, Datum *keys, int nkeys,
+								   bool lacks_some, bool *is_free);
 extern bool BloomUniqueTakeEntry(BloomUnique *unique, const Datum *key);
 extern void BloomUniqueForgetEntries(void);
 
@@ -213,7 +215,7 @@ extern void BloomUniqueForAllKeys(BloomUnique *unique, Oid relid,
 								  BloomUniqueKeyAction action, void *arg);
 extern uint64 BloomUniqueFill(BloomUnique *unique);
 extern uint64 BloomUniqueRefill(BloomUnique *unique);
-extern void BloomUniqueClaimLeaf(BloomUnique *unique, Oid relid);
+extern void BloomUniqueCheckLeaf(BloomUnique *unique, Oid relid);
 
 /* unique/validate.c */
 extern uint64 BloomUniqueValidate(const BloomUniqueTag *tag, bool commits);
@@ -222,9 +224,5 @@ extern uint64 BloomUniqueValidate(const BloomUniqueTag *tag, bool commits);
 extern PGDLLEXPORT Datum bloom_unique(PG_FUNCTION_ARGS);
 extern bool BloomUniqueHasCollected(const BloomUniqueTag *tag);
 extern void BloomUniqueForgetStatements(const BloomUniqueTag *tag);
-
-/* unique/commands.c */
-extern void BloomUniqueRun(const char *command);
-extern const char *BloomUniqueNameOf(Oid relid);
 
 #endif							/* BLOOM_UNIQUE_H */

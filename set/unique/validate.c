@@ -56,6 +56,7 @@
 typedef struct Validation
 {
 	BloomUniqueTag tag;
+	BloomUnique *began;			/* with this key, or NULL */
 	bool		commits;
 	MemoryContext context;		/* lasts to the end of the call */
 	Oid			filenode;		/* of the set */
@@ -64,10 +65,32 @@ typedef struct Validation
 	TupleDesc	desc;			/* of that */
 	BloomUniqueKeys seen;		/* to be looked up */
 	HTAB	   *repeats;		/* hashes of keys of more than one row */
+	TransactionId blocker;		/* must end before there can be a mark */
 } Validation;
 
-/* What is done in a transaction; false: there is no more of this */
+/* What is done in a transaction.  False: it need not be called again. */
 typedef bool (*Step) (Validation *validation, BloomUnique *unique);
+
+/*
+ * What the session knows of the key, which must be the one with which it all began:
+ * what was stored outlasts the transaction, and so does a copy of what it was.
+ */
+static BloomUnique *
+RecallSame(Validation *validation)
+{
+	BloomUnique *unique;
+	Size		size;
+
+	if (validation->began != NULL)
+		return BloomUniqueRefresh(validation->began);
+	unique = BloomUniqueRecall(&validation->tag);
+	size = unique->ncolumns * sizeof(BloomUniqueColumn);
+	validation->began = MemoryContextAlloc(validation->context, sizeof(BloomUnique));
+	*validation->began = *unique;
+	validation->began->columns = MemoryContextAlloc(validation->context, size);
+	memcpy(validation->began->columns, unique->columns, size);
+	return unique;
+}
 
 /* Take a step, as the owner of the table, and commit. */
 static bool
@@ -83,7 +106,7 @@ TakeStep(Validation *validation, Step step)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	/* who drops the key has dropped all of it, or nothing */
 	LockRelationOid(validation->tag.root, AccessShareLock);
-	unique = BloomUniqueRecall(&validation->tag);
+	unique = RecallSame(validation);
 	if (!OidIsValid(validation->filenode))
 		validation->filenode = BloomUniqueFilenode(unique);
 	UnlockRelationOid(validation->tag.root, AccessShareLock);
@@ -330,7 +353,8 @@ AddKeys(Validation *validation, BloomUnique *unique)
 
 /*
  * Let the set count as complete, if there is no partition left: under locks that keep
- * others from changing that.  True: there is one.
+ * others from changing that.  True: there is one, or another transaction prevents it;
+ * then the locks are given back.
  */
 static bool
 Finish(Validation *validation, BloomUnique *unique)
@@ -344,12 +368,29 @@ Finish(Validation *validation, BloomUnique *unique)
 	if (UnfilledLeaves(validation) != NIL)
 		return true;
 	/* the key may have been dropped while we waited for the locks */
-	unique = BloomUniqueRecall(&validation->tag);
+	unique = RecallSame(validation);
 	if (BloomUniqueFilenode(unique) != validation->filenode)
 		BloomUniqueReportSet(unique, "It was emptied or rewritten while keys were added to it.",
 							 "Call bloom_unique_validate again.");
-	BloomUniqueMark(unique);
-	return false;
+	validation->blocker = BloomUniqueMark(unique);
+	if (!TransactionIdIsValid(validation->blocker))
+		return false;
+	foreach(cell, parents)
+		UnlockRelationOid(lfirst_oid(cell), ShareUpdateExclusiveLock);
+	return true;
+}
+
+/* Wait for a transaction that has the lowest list of the set open. */
+static void
+WaitForBlocker(Validation *validation)
+{
+	if (!TransactionIdIsValid(validation->blocker))
+		return;
+	ereport(NOTICE,
+			(errmsg("all keys are in the set; waiting for transaction %u, which has written to it",
+					validation->blocker)));
+	XactLockTableWait(validation->blocker, NULL, NULL, XLTW_None);
+	validation->blocker = InvalidTransactionId;
 }
 
 /* Add the keys of all partitions. */
@@ -358,6 +399,7 @@ FillAll(Validation *validation)
 {
 	do
 	{
+		WaitForBlocker(validation);
 		while (TakeStep(validation, ReadLeaf))
 		{
 			while (TakeStep(validation, AddKeys))

@@ -102,7 +102,7 @@ sub sets_are_gone
 	my ($what, $pattern) = @_;
 
 	is(answer("$questions{filter}; $questions{window}"), "t\nt", "$what: filters and windows work");
-	is(answer("SELECT count(*) > 0 FROM s; INSERT INTO filters SELECT bloom_agg(1); DELETE FROM filters WHERE bloom_is_empty(f); SELECT count(*) FROM event"), "t\n1",
+	is(answer("SELECT count(*) > 0 FROM s; INSERT INTO filters SELECT bloom_agg(1); DELETE FROM filters WHERE bloom_cardinality(f) < 10; SELECT count(*) FROM event"), "t\n1",
 		'... and so do the tables, to be read');
 	like(error("$_;"), $pattern, "... the error: $_")
 	  foreach "SELECT bloom_set_contains('s', 2)", 'SELECT * FROM bloom_sets()', 'INSERT INTO event VALUES (2, 3)', "SELECT bloom_unique_drop('event', 'id')";
