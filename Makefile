@@ -15,6 +15,7 @@
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 # PGXS finds it by itself only if the server was built so, too
 ifneq ($(abspath $(here)),$(CURDIR))
+here := $(abspath $(here))
 VPATH = $(here)
 endif
 
@@ -40,8 +41,8 @@ override ISOLATION := $(filter $(call specs_in,$(here)/test),$(asked_specs))
 # so that each file runs alone; with --use-existing, create the extension first
 REGRESS_OPTS = --load-extension=bloomtype
 ISOLATION_OPTS = --inputdir=$(here)/test/isolation
-TAP_TESTS = 1
 PROVE_TESTS = $(sort $(wildcard $(here)/test/tap/*.pl $(here)/set/tap/*.pl $(here)/scan/tap/*.pl))
+TAP_TESTS := $(if $(PROVE_TESTS),1)
 
 # sql/golden.sql reads a file; pg_regress says where itself from PostgreSQL 15 on
 export PG_ABS_SRCDIR = $(abspath $(here))

@@ -42,13 +42,13 @@ CREATE TYPE bloom (
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key that was added, and has false positives at a known rate; a column of type bloom(capacity, fp_prob) takes only filters of that shape, which can be combined, and those that still hold their keys';
+COMMENT ON TYPE bloom IS 'Bloom filter: a set of keys that never denies a key, with false positives at a known rate; bloom(capacity, fp_prob) has one shape, in which filters of one seed and key type can be combined';
 
 CREATE FUNCTION _bloom_to_shape(bloom, int, boolean) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 
 CREATE CAST (bloom AS bloom) WITH FUNCTION _bloom_to_shape(bloom, int, boolean) AS IMPLICIT;
-COMMENT ON CAST (bloom AS bloom) IS 'a filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
+COMMENT ON CAST (bloom AS bloom) IS 'the filter in the shape of a type modifier; one of another shape is turned by an explicit cast if it still has its keys, else error 22023';
 
 CREATE FUNCTION _bloom_to_bytea(bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -70,18 +70,18 @@ CREATE FUNCTION best_params(fp_prob float8, OUT k int, OUT bits_per_key int,
 							OUT fp_prob float8)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION best_params(float8) IS 'the smallest whole number of bits per key (1 to 64) that reaches fp_prob, the smallest number k of hashes that then still does, and the rate of both, up to 0.3 % above fp_prob where the published table rounds; error 22023 unless 4.43e-14 <= fp_prob < 1';
+COMMENT ON FUNCTION best_params(float8) IS 'the smallest number of bits per key that reaches fp_prob, the smallest number k of hashes that then does, and the rate of both';
 
 CREATE FUNCTION bloom_params(capacity float8, fp_prob float8 DEFAULT 0.01,
 							 OUT bits bigint, OUT hashes int, OUT bytes bigint,
 							 OUT fp_prob float8)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_params(float8, float8) IS 'the shape of the filter that bloom_empty(capacity, fp_prob) builds: bits, hashes per key, size in bytes when it is full, and its rate at capacity';
+COMMENT ON FUNCTION bloom_params(float8, float8) IS 'the shape of the filter that bloom_empty(capacity, fp_prob) makes, its largest size in bytes, and its rate at capacity';
 
 CREATE FUNCTION bloom_fp_prob(bits_per_key float8, hashes int) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate at capacity, (1 - e^(-hashes / bits_per_key))^hashes; bits_per_key > 0, hashes 1 to 64';
+COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate at capacity, (1 - e^(-hashes / bits_per_key))^hashes';
 
 -- ----------------------------------------------------------------
 --							CONSTRUCTION
@@ -91,18 +91,18 @@ COMMENT ON FUNCTION bloom_fp_prob(float8, int) IS 'expected false-positive rate 
 CREATE FUNCTION bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_empty(float8, float8, bigint, regtype) IS 'empty filter for capacity distinct keys (any number from 1 to 2^32 divided by the bits per key, rounded up) at false-positive rate fp_prob; filters of the same capacity, fp_prob and seed can be combined; with a key_type it takes no other keys, without one it takes the type of the first key';
+COMMENT ON FUNCTION bloom_empty(float8, float8, bigint, regtype) IS 'empty filter for capacity distinct keys at false-positive rate fp_prob';
 
 -- not STRICT; without a key_type, the first key determines it
 CREATE FUNCTION bloom_empty_shaped(bits bigint, hashes int, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_empty_shaped(bigint, int, bigint, regtype) IS 'empty filter of 64 to 2^32 bits, rounded up to a multiple of 64, with 1 to 64 hashes per key; its capacity is that of half the bits set; key_type as for bloom_empty';
+COMMENT ON FUNCTION bloom_empty_shaped(bigint, int, bigint, regtype) IS 'empty filter of this number of bits, rounded up to a multiple of 64, and of hashes per key';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION bloom_add(filter bloom, key anycompatible) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_add(bloom, anycompatible) IS 'the filter with one more key; a null key changes nothing; to add many, bloom_add_all and bloom_agg copy the filter only once';
+COMMENT ON FUNCTION bloom_add(bloom, anycompatible) IS 'the filter with one more key; a null key changes nothing';
 
 -- not STRICT; a null array leaves the filter as it is
 CREATE FUNCTION bloom_add_all(filter bloom, keys anycompatiblearray) RETURNS bloom
@@ -144,7 +144,7 @@ COMMENT ON FUNCTION bloom_contains_any(bloom, anycompatiblearray) IS 'is some el
 
 CREATE FUNCTION bloom_missing(filter bloom, keys anycompatiblearray) RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_missing(bloom, anycompatiblearray) IS 'the elements that are certainly not contained, in their order, with repeats, without nulls';
+COMMENT ON FUNCTION bloom_missing(bloom, anycompatiblearray) IS 'the elements that are certainly not contained, in their order, without nulls';
 
 CREATE OPERATOR @> (
 	LEFTARG = bloom, RIGHTARG = anycompatible, FUNCTION = bloom_contains,
@@ -164,20 +164,20 @@ COMMENT ON OPERATOR <@ (anycompatible, bloom) IS 'is possibly contained in the f
 
 CREATE FUNCTION bloom_hash(key anycompatible, seed bigint DEFAULT 0) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION bloom_hash(anycompatible, bigint) IS 'the hash of a key in filters of this seed, as docs/format.md describes it: 64 bits, of which bigint shows the highest as the sign';
+COMMENT ON FUNCTION bloom_hash(anycompatible, bigint) IS 'the 64-bit hash of a key in filters of this seed';
 
 CREATE FUNCTION bloom_positions(filter bloom, key anycompatible) RETURNS bigint[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_positions(bloom, anycompatible) IS 'the bits of the filter that the key sets, 0 to bits - 1, one for each hash; they can be equal; none if no key of the filter''s type is equal to the key';
+COMMENT ON FUNCTION bloom_positions(bloom, anycompatible) IS 'the bits of the filter that the key sets, one for each hash, counted from 0';
 
 CREATE FUNCTION bloom_contains_hash(filter bloom, hash bigint) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_contains_hash(bloom, bigint) IS 'the same as @> for a key of which only the hash is known, with the filter''s seed; the type of the key cannot be checked';
+COMMENT ON FUNCTION bloom_contains_hash(bloom, bigint) IS 'possibly contains the key with this hash, by the seed of the filter; false is certain';
 
 -- not STRICT; a null array leaves the filter as it is
 CREATE FUNCTION bloom_add_hashes(filter bloom, hashes bigint[], key_type regtype DEFAULT NULL) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_add_hashes(bloom, bigint[], regtype) IS 'the filter with keys of this type, of which only the hashes are known, with the filter''s seed; without a key_type, they are of the filter''s type; nulls are ignored';
+COMMENT ON FUNCTION bloom_add_hashes(bloom, bigint[], regtype) IS 'the filter with the keys of these hashes, by its seed, which are of this type';
 
 -- ----------------------------------------------------------------
 --							SET OPERATIONS
@@ -185,19 +185,19 @@ COMMENT ON FUNCTION bloom_add_hashes(bloom, bigint[], regtype) IS 'the filter wi
 
 CREATE FUNCTION bloom_superset(bloom, bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'does the first filter hold all of the second: each key of a filter in keys form, else each bit? filters of different shapes are error 42804';
+COMMENT ON FUNCTION bloom_superset(bloom, bloom) IS 'does the first filter hold all keys, in bits form all bits, of the second?';
 
 CREATE FUNCTION bloom_union(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, exactly as if all had been added to one; it has the larger capacity and its fp_prob; a WARNING if there are more keys than that; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION bloom_union(bloom, bloom) IS 'the filter of the keys of both, which have one shape, seed and key type';
 
 CREATE FUNCTION bloom_intersect(bloom, bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both: its rate is above that of a filter of only those keys; to count the common keys, bloom_intersect_cardinality; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION bloom_intersect(bloom, bloom) IS 'a filter of at least the keys that are in both, which have one shape, seed and key type';
 
 CREATE FUNCTION bloom_fit(filter bloom, fp_prob float8) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than its keys need for fp_prob; unchanged if it cannot be made smaller; a fitted filter can no longer be combined with unfitted ones';
+COMMENT ON FUNCTION bloom_fit(bloom, float8) IS 'the filter with no more bits than its keys need for fp_prob, in a shape of its own';
 
 CREATE OPERATOR | (
 	LEFTARG = bloom, RIGHTARG = bloom, FUNCTION = bloom_union,
@@ -243,8 +243,8 @@ CREATE OPERATOR CLASS bloom_ops DEFAULT FOR TYPE bloom USING hash AS
 	OPERATOR 1 = (bloom, bloom),
 	FUNCTION 1 _bloom_hash(bloom),
 	FUNCTION 2 _bloom_hash_extended(bloom, bigint);
-COMMENT ON OPERATOR CLASS bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication; count(DISTINCT filter) would need an order';
-COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication; count(DISTINCT filter) would need an order';
+COMMENT ON OPERATOR CLASS bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication';
+COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DISTINCT, GROUP BY, UNION and replication';
 
 -- ----------------------------------------------------------------
 --							INSPECTION
@@ -252,31 +252,23 @@ COMMENT ON OPERATOR FAMILY bloom_ops USING hash IS 'equality of filters, for DIS
 
 CREATE FUNCTION bloom_cardinality(filter bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form; too many for an intersection in bits form, for which there is bloom_intersect_cardinality';
+COMMENT ON FUNCTION bloom_cardinality(bloom) IS 'estimated number of distinct keys in the filter; exact while it is in keys form';
 
 CREATE FUNCTION bloom_intersect_cardinality(bloom, bloom) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_intersect_cardinality(bloom, bloom) IS 'estimated number of distinct keys in both filters, by inclusion and exclusion';
-
-CREATE FUNCTION bloom_jaccard(bloom, bloom) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_jaccard(bloom, bloom) IS 'estimated Jaccard similarity, 0 to 1: keys in both filters divided by keys in either; 1 for two empty filters';
+COMMENT ON FUNCTION bloom_intersect_cardinality(bloom, bloom) IS 'estimated number of distinct keys that are in both filters';
 
 CREATE FUNCTION bloom_fp_prob_now(filter bloom) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_fp_prob_now(bloom) IS 'the false-positive rate that the filter has now, computed from its bits set; fp_prob of bloom_info is the rate that was requested';
+COMMENT ON FUNCTION bloom_fp_prob_now(bloom) IS 'the false-positive rate that the filter has now, by its bits set';
 
-CREATE FUNCTION bloom_is_empty(filter bloom) RETURNS boolean
+CREATE FUNCTION bloom_is_overfull(filter bloom) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_is_empty(bloom) IS 'true: the filter certainly holds no key; false: it probably holds one; an intersection may keep bits of keys that only one filter held';
-
-CREATE FUNCTION bloom_is_full(filter bloom) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_is_full(bloom) IS 'does the filter hold more keys than it is sized for: is its rate above fp_prob, and its estimated number of keys above the capacity by more than chance? As the WARNING';
+COMMENT ON FUNCTION bloom_is_overfull(bloom) IS 'does the filter hold more keys than it is sized for, by the rule of the WARNING?';
 
 CREATE FUNCTION bloom_summary(filter bloom) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line: key type, number of keys (in bits form estimated, to three digits), capacity, fp_prob (and the rate now, if there are too many keys), size';
+COMMENT ON FUNCTION bloom_summary(bloom) IS 'a filter in one line: key type, number of keys, capacity, fp_prob, size';
 
 CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT hashes int, OUT seed bigint, OUT capacity bigint,
@@ -284,7 +276,7 @@ CREATE FUNCTION bloom_info(filter bloom, OUT key_type text, OUT bits bigint,
 						   OUT fill float8, OUT bytes bigint, OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bloom_info(bloom) IS 'one row: key type, shape (bits, hashes, seed), capacity, fp_prob, estimated number of keys, rate now, fraction of bits set (in keys form, what it would be on average), size in bytes, and representation (keys or bits); of a filter without a shape, its shape, capacity, fp_prob and fill are null';
+COMMENT ON FUNCTION bloom_info(bloom) IS 'one row: key type, shape, seed, capacity, fp_prob, estimated number of keys, rate now, fraction of bits set, size in bytes, representation (keys or bits)';
 
 -- ----------------------------------------------------------------
 --							AGGREGATES
@@ -329,9 +321,10 @@ CREATE FUNCTION _bloom_agg_fit_final(internal) RETURNS bloom
 -- bloom_agg: in three forms, each for any type of key, with an internal state.
 -- Two of them are there again for integers and uuid, with a state of type bloom,
 -- which distributed engines require.  They are written out, since a loop would
--- call functions by names that another schema could capture.  int2, int4 and int8
--- stand or fall as one, or one would be taken for another.  There is none for a
--- preferred type, such as text, to which citext would be cast.
+-- call functions by names that another schema could capture.  There is one for
+-- each of int2, int4 and int8, since the parser would cast one that has none to
+-- another.  There is none for a preferred type, such as text, to which the parser
+-- would cast citext.
 
 -- sized by the keys, at a rate of 0.01: bloom_agg(key)
 
@@ -356,7 +349,7 @@ CREATE AGGREGATE bloom_agg(key anyelement) (
 	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'Bloom filter of a size of its own, which cannot be combined with others, nor go into a column of type bloom(capacity, fp_prob): for that, use bloom_agg(key, capacity, fp_prob); it has as many bits as its distinct keys need for a false-positive rate of 0.01; fewer than 67108864 distinct keys';
+COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'filter of the keys, of the size that they need for a false-positive rate of 0.01; for filters of one shape, bloom_agg(key, capacity, fp_prob)';
 
 CREATE AGGREGATE bloom_agg(key int2) (
 	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
@@ -397,7 +390,7 @@ CREATE AGGREGATE bloom_agg(key anyelement, fp_prob float8) (
 	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'Bloom filter of a size of its own, which cannot be combined with others, nor go into a column of type bloom(capacity, fp_prob): for that, use bloom_agg(key, capacity, fp_prob); it has as many bits as its distinct keys need for false-positive rate fp_prob; fewer than 67108864 distinct keys';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8) IS 'filter of the keys, of the size that they need for false-positive rate fp_prob; for filters of one shape, bloom_agg(key, capacity, fp_prob)';
 
 -- for a given capacity: bloom_agg(key, capacity, fp_prob)
 
@@ -422,7 +415,7 @@ CREATE AGGREGATE bloom_agg(key anyelement, capacity float8, fp_prob float8) (
 	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement, float8, float8) IS 'Bloom filter for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty; capacity and fp_prob are those of the first row of each group; filters of the same capacity and fp_prob can be combined; a WARNING if there are more keys';
+COMMENT ON AGGREGATE bloom_agg(anyelement, float8, float8) IS 'filter of the keys, for capacity distinct keys at false-positive rate fp_prob, as by bloom_empty';
 
 CREATE AGGREGATE bloom_agg(key int2, capacity float8, fp_prob float8) (
 	SFUNC = _bloom_agg_trans_int2, STYPE = bloom, SSPACE = 512,
@@ -459,7 +452,7 @@ CREATE AGGREGATE bloom_union_agg(filter bloom) (
 	FINALFUNC = _bloom_agg_final, COMBINEFUNC = _bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_union_agg(bloom) IS 'the union of filters of one shape and key type; nulls are ignored; over no rows, an empty filter that can be combined with any other';
+COMMENT ON AGGREGATE bloom_union_agg(bloom) IS 'the union of filters of one shape, seed and key type; over no rows, an empty filter';
 
 CREATE FUNCTION _bloom_intersect_agg_trans(state bloom, filter bloom) RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -468,7 +461,7 @@ CREATE AGGREGATE bloom_intersect_agg(filter bloom) (
 	SFUNC = _bloom_intersect_agg_trans, STYPE = bloom, SSPACE = 65536,
 	COMBINEFUNC = _bloom_intersect_agg_trans, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters of one shape and key type, a superset of the true one; nulls are ignored; over no rows, null';
+COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'a filter of at least the keys that are in all filters, which have one shape, seed and key type; over no rows, null';
 
 -- ----------------------------------------------------------------
 --							SHARDS
@@ -476,11 +469,11 @@ COMMENT ON AGGREGATE bloom_intersect_agg(bloom) IS 'the intersection of filters 
 
 CREATE FUNCTION bloom_shard(key anycompatible, shards int) RETURNS int
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'the shard of a key, 0 to shards - 1, by a frozen hash that is independent of the bits of a filter; equal whole numbers have the same shard in any type, floats only below 2^53 (real: 2^24); fewer than one shard is error 22023';
+COMMENT ON FUNCTION bloom_shard(anycompatible, int) IS 'the shard of a key, 0 to shards - 1, by a frozen hash that is independent of the bits of a filter';
 
 CREATE FUNCTION bloom_shard_capacity(capacity float8, shards int) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity to give each shard of a set of capacity keys (1 to 9e18): its share, and enough more for the fullest shard, except in one set in a million';
+COMMENT ON FUNCTION bloom_shard_capacity(float8, int) IS 'the capacity to give each shard of a set of capacity keys, so that the fullest has enough';
 
 -- ----------------------------------------------------------------
 --							WINDOW FUNCTION
@@ -494,12 +487,12 @@ CREATE FUNCTION _bloom_seen_support(internal) RETURNS internal
 CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 20
 	SUPPORT _bloom_seen_support;
-COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, except for keys with equal 64-bit hashes; takes 11 to 21 bytes for each key, whatever work_mem is (a WARNING at sixteen times work_mem times hash_mem_multiplier), and half as much again while it grows; fewer than 67108864 distinct keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, but for equal 64-bit hashes';
 
 CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8 DEFAULT 0.01) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10
 	SUPPORT _bloom_seen_support;
-COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition, in the order of the window? true for every repeated key, and for a first one at most at rate fp_prob while there are no more than capacity distinct keys; takes the memory of a filter; a WARNING if there are more keys';
+COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition? for capacity distinct keys at false-positive rate fp_prob, in the memory of a filter';
 
 -- ----------------------------------------------------------------
 --							COUNTING FILTERS
@@ -534,13 +527,13 @@ CREATE TYPE counting_bloom (
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE counting_bloom IS 'Bloom filter with a 4-bit counter in place of each bit, so that keys can be removed; a column of type counting_bloom(capacity, fp_prob) has filters of one shape; it never denies a key that was added and not removed, as long as nobody removes a key that was not added';
+COMMENT ON TYPE counting_bloom IS 'Bloom filter with 4-bit counters, from which keys can be removed; counting_bloom(capacity, fp_prob) has one shape, in which filters of one seed and key type can be combined';
 
 CREATE FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', '_bloom_to_shape' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 
 CREATE CAST (counting_bloom AS counting_bloom) WITH FUNCTION _counting_bloom_to_shape(counting_bloom, int, boolean) AS IMPLICIT;
-COMMENT ON CAST (counting_bloom AS counting_bloom) IS 'a counting filter in the shape of a type modifier: the same if it has that shape, made anew if it still holds its keys, else error 22023';
+COMMENT ON CAST (counting_bloom AS counting_bloom) IS 'the counting filter in the shape of a type modifier; one of another shape is turned by an explicit cast if it still has its keys, else error 22023';
 
 CREATE FUNCTION _counting_bloom_to_bytea(counting_bloom) RETURNS bytea
 	AS 'MODULE_PATHNAME', '_bloom_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -566,17 +559,17 @@ COMMENT ON CAST (counting_bloom AS bloom) IS 'the plain filter of the same keys;
 CREATE FUNCTION counting_bloom_empty(capacity float8, fp_prob float8 DEFAULT 0.01, seed bigint DEFAULT 0, key_type regtype DEFAULT NULL)
 	RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION counting_bloom_empty(float8, float8, bigint, regtype) IS 'empty counting filter for capacity distinct keys (any number from 1 to 2^30 divided by the bits per key, rounded up) at false-positive rate fp_prob, of the same shape as by bloom_empty; with a key_type it takes no other keys';
+COMMENT ON FUNCTION counting_bloom_empty(float8, float8, bigint, regtype) IS 'empty counting filter for capacity distinct keys at false-positive rate fp_prob';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION counting_bloom_add(filter counting_bloom, key anycompatible) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', 'bloom_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION counting_bloom_add(counting_bloom, anycompatible) IS 'the filter with one more key, or the same key once more; counts end at 15, which stands for any larger number; a null key changes nothing';
+COMMENT ON FUNCTION counting_bloom_add(counting_bloom, anycompatible) IS 'the filter with one more key, or the same key once more, up to 15 times; a null key changes nothing';
 
 -- not STRICT; a null key leaves the filter as it is
 CREATE FUNCTION counting_bloom_remove(filter counting_bloom, key anycompatible) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION counting_bloom_remove(counting_bloom, anycompatible) IS 'the filter without one occurrence of the key; unchanged if the key is null or certainly absent; removing a key that was never added but tests as present subtracts from the counts of other keys, which the filter may then deny: the function cannot notice this, so remove only keys that were added';
+COMMENT ON FUNCTION counting_bloom_remove(counting_bloom, anycompatible) IS 'the filter with the key once less; a key that was never added must not be removed, as others may then be denied';
 
 -- not STRICT; a null array leaves the filter as it is
 CREATE FUNCTION counting_bloom_add_all(filter counting_bloom, keys anycompatiblearray) RETURNS counting_bloom
@@ -586,11 +579,11 @@ COMMENT ON FUNCTION counting_bloom_add_all(counting_bloom, anycompatiblearray) I
 -- not STRICT; a null array leaves the filter as it is
 CREATE FUNCTION counting_bloom_remove_all(filter counting_bloom, keys anycompatiblearray) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_remove_all(counting_bloom, anycompatiblearray) IS 'the filter without the elements of the array, each as often as it is there; those that are null or certainly absent change nothing; remove only keys that were added, as for counting_bloom_remove';
+COMMENT ON FUNCTION counting_bloom_remove_all(counting_bloom, anycompatiblearray) IS 'the filter with each element once less; keys that were never added must not be removed, as others may then be denied';
 
 CREATE FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) IS 'the filter of the keys of both, each as often as in both together; sums end at 15; a WARNING if there are more keys than the capacity; filters of different shapes or key types are error 42804';
+COMMENT ON FUNCTION counting_bloom_sum(counting_bloom, counting_bloom) IS 'the filter of the keys of both, each as often as in both together, up to 15 times';
 
 CREATE OPERATOR + (
 	LEFTARG = counting_bloom, RIGHTARG = counting_bloom, FUNCTION = counting_bloom_sum,
@@ -645,14 +638,14 @@ CREATE AGGREGATE counting_bloom_agg(key anyelement, capacity float8, fp_prob flo
 	SERIALFUNC = _bloom_agg_serialize, DESERIALFUNC = _bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting filter of the keys, each as often as it is there (15 stands for 15 or more), for capacity distinct keys at false-positive rate fp_prob, as by counting_bloom_empty; capacity and fp_prob are those of the first row of each group; a WARNING if there are more keys';
+COMMENT ON AGGREGATE counting_bloom_agg(anyelement, float8, float8) IS 'counting filter of the keys, for capacity distinct keys at false-positive rate fp_prob, as by counting_bloom_empty';
 
 CREATE AGGREGATE counting_bloom_sum_agg(filter counting_bloom) (
 	SFUNC = _counting_bloom_union_agg_trans, STYPE = counting_bloom, SSPACE = 65536,
 	FINALFUNC = _counting_bloom_agg_final, COMBINEFUNC = _counting_bloom_union_agg_trans,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE counting_bloom_sum_agg(counting_bloom) IS 'sum of counting filters of one shape, as by +; over no filter, an empty one without a shape';
+COMMENT ON AGGREGATE counting_bloom_sum_agg(counting_bloom) IS 'the sum of counting filters of one shape, seed and key type; over no rows, an empty filter';
 
 -- equality
 
@@ -700,4 +693,4 @@ CREATE FUNCTION counting_bloom_info(filter counting_bloom, OUT key_type text, OU
 									OUT representation text)
 	RETURNS record
 	AS 'MODULE_PATHNAME', 'bloom_info' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, capacity, fp_prob, estimated number of distinct keys, rate now, fraction of counters that are not 0, number of those that are 15 (in keys form: of keys counted so), size in bytes, and representation: keys (hashes with counts) or counters';
+COMMENT ON FUNCTION counting_bloom_info(counting_bloom) IS 'one row: key type, shape, seed, capacity, fp_prob, estimated number of keys, rate now, fraction of counters in use, number of those at 15, size in bytes, representation (keys or counters)';

@@ -30,13 +30,31 @@
  * rest lies in the folder of what it knows; a file includes files of its own
  * folder and of those below it, and no others:
  *
- *		src/func	what SQL calls beside this file: the aggregates, windows,
- *					the planner's support, shards, type modifiers
- *		src/filter	the value: format, text and binary form, filters as sets,
- *					states, from a TOASTed Datum to the filter
+ *		src/func	what SQL calls beside this file: aggregates, shards, hashes
+ *		src/seen	bloom_seen: a window function, and the plan node that it has
+ *		src/plan	what the planner asks of filter @> key, and ANALYZE
+ *		src/filter	the value: format, text and binary form, type modifier,
+ *					filters as sets, states, from a TOASTed Datum to the filter
  *		src/key		from a Datum to 64 bits; nothing of filters
  *		src/bits	positions, counters, the bytes of a filter, sizes, sorting;
  *					nothing of a server
+ *
+ * All of this is one library, which writes to no table.
+ *
+ * Three products
+ * --------------
+ *
+ * Two other libraries stand on this one, each with a README, SQL scripts and
+ * tests of its own; nothing here knows of them.
+ *
+ *		set/		bloomtype_set.so: sets of keys in tables, and (set/unique)
+ *					keys unique across partitions.  It has a copy of src/key
+ *					and src/bits, and calls src/filter by a struct of functions.
+ *		scan/		bloomtype_scan.so: scans that drop rows early, a preview.
+ *					It calls src/filter by a struct of functions, too.
+ *
+ * Names
+ * -----
  *
  * A snake_case function is SQL-callable and has the name that it has in SQL;
  * a CamelCase one is for C.  The server itself exports functions with names
@@ -59,8 +77,8 @@
 #include "filter/format.h"
 #include "filter/setops.h"
 #include "filter/call.h"
+#include "filter/typmod.h"
 #include "seen/node.h"
-#include "func/typmod.h"
 #include "key/hash.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -458,7 +476,7 @@ _PG_init(void)
 	BloomCountingInput = _counting_bloom_in;
 	BloomSeenScanInit();
 	BloomGiveBatches(bloom_contains, _bloom_contained);
-	BloomGiveFilters(_bloom_in, _counting_bloom_in);
+	BloomGiveBuilds();
 }
 
 /*
@@ -607,8 +625,7 @@ PG_FUNCTION_INFO_V1(bloom_union);
 Datum
 bloom_union(PG_FUNCTION_ARGS)
 {
-	return BloomReturnCombined(fcinfo, BloomUnion(PG_GETARG_BLOOM_P(0),
-												  PG_GETARG_BLOOM_P(1)));
+	return BloomReturnUnion(fcinfo);
 }
 
 /*
@@ -642,8 +659,7 @@ PG_FUNCTION_INFO_V1(counting_bloom_sum);
 Datum
 counting_bloom_sum(PG_FUNCTION_ARGS)
 {
-	return BloomReturnCombined(fcinfo, BloomUnion(PG_GETARG_BLOOM_P(0),
-												  PG_GETARG_BLOOM_P(1)));
+	return BloomReturnUnion(fcinfo);
 }
 
 /* ----------------------------------------------------------------
@@ -742,22 +758,11 @@ bloom_cardinality(PG_FUNCTION_ARGS)
 }
 
 /*
- * Keys in both filters, by inclusion and exclusion; each estimate has its own
- * error, so that the difference is kept where it can be.
- */
-static double
-IntersectCardinality(const Bloom *a, const Bloom *b, double in_either)
-{
-	double		in_a = BloomCardinality(a);
-	double		in_b = BloomCardinality(b);
-	double		in_both = in_a + in_b - in_either;
-
-	return Max(0, Min(in_both, Min(in_a, in_b)));
-}
-
-/*
  * bloom_intersect_cardinality
  *		About how many distinct keys are in both filters?
+ *
+ * By inclusion and exclusion.  Each estimate has its own error, so that the
+ * difference is kept where it can be.
  */
 PG_FUNCTION_INFO_V1(bloom_intersect_cardinality);
 Datum
@@ -765,28 +770,11 @@ bloom_intersect_cardinality(PG_FUNCTION_ARGS)
 {
 	const Bloom *a = PG_GETARG_BLOOM_P(0);
 	const Bloom *b = PG_GETARG_BLOOM_P(1);
-	double		in_either = BloomUnionCardinality(a, b);
+	double		in_a = BloomCardinality(a);
+	double		in_b = BloomCardinality(b);
+	double		in_both = in_a + in_b - BloomUnionCardinality(a, b);
 
-	PG_RETURN_INT64((int64) rint(IntersectCardinality(a, b, in_either)));
-}
-
-/*
- * bloom_jaccard
- *		The keys in both filters as a fraction of those in either.
- *
- * Two empty filters are equal, so that this is 1.
- */
-PG_FUNCTION_INFO_V1(bloom_jaccard);
-Datum
-bloom_jaccard(PG_FUNCTION_ARGS)
-{
-	const Bloom *a = PG_GETARG_BLOOM_P(0);
-	const Bloom *b = PG_GETARG_BLOOM_P(1);
-	double		in_either = BloomUnionCardinality(a, b);
-
-	if (in_either == 0)
-		PG_RETURN_FLOAT8(1);
-	PG_RETURN_FLOAT8(IntersectCardinality(a, b, in_either) / in_either);
+	PG_RETURN_INT64((int64) rint(Max(0, Min(in_both, Min(in_a, in_b)))));
 }
 
 /*
@@ -801,25 +789,12 @@ bloom_fp_prob_now(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_is_empty
- *		Does the filter certainly hold no key?
- *
- * Of two filters without a common key, the intersection may keep bits.
- */
-PG_FUNCTION_INFO_V1(bloom_is_empty);
-Datum
-bloom_is_empty(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(BloomFetchHeader(PG_GETARG_DATUM(0))->count == 0);
-}
-
-/*
- * bloom_is_full
+ * bloom_is_overfull
  *		Does the filter hold more keys than it is sized for?  As the WARNING.
  */
-PG_FUNCTION_INFO_V1(bloom_is_full);
+PG_FUNCTION_INFO_V1(bloom_is_overfull);
 Datum
-bloom_is_full(PG_FUNCTION_ARGS)
+bloom_is_overfull(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(BloomIsOverfull(BloomFetchHeader(PG_GETARG_DATUM(0))));
 }

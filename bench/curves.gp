@@ -5,8 +5,9 @@
 # picture is dir/svg, and its title dir/title.
 #
 # A picture is for a telephone first: 420 units wide, so that letters of 12 have 9
-# pixels where 320 show all of it, which test/tap/pictures.pl computes.  So the names
-# of the lines stand below each other, as the lines end, and panels, too.
+# pixels where 320 show all of it, which test/tap/pictures.pl computes.  So panels
+# stand below each other, and the names of lines at their ends, in two lines where
+# they are long; where there is no room for that, below.
 #
 # The background is transparent.  Every colour has a contrast of at least 3 to white
 # and to black, which that test checks: a page may have either.  Ours are
@@ -23,14 +24,16 @@ purple = "#8b6cc9"
 teal = "#1d8c96"
 grey = "#808890"
 
-# What a picture says: above (two lines) and over its axes; and its lines, if it is
-# not all that there are, with their inks.
+# What a picture says: above (two lines) and over its axes; and the lines whose names
+# stand below it, with their inks.
 ours = 2
 has_floor = 1
 panels = 1
 panel_height = 215
 unit = ""
-lines = n
+lines = 0
+array rival_inks[3] = [brown, gold, purple]
+array our_inks[3] = [green, blue, teal]
 array title_text[2] = ["", ""]
 array note[3] = ["", "", ""]
 if (picture eq "build") {
@@ -47,6 +50,7 @@ if (picture eq "dedup") {
 	title_text[1] = "Time to keep one row of each key"
 	title_text[2] = "work_mem 4 MB"
 	ours = 3
+	panel_height = 250
 	below = "rows n (two bigint), one in twenty a repeat"
 	unit = "elapsed s per million rows"
 }
@@ -63,7 +67,10 @@ if (picture eq "memory") {
 	title_text[2] = "nothing spilled"
 	has_floor = 0
 	below = "rows n (two bigint), one in twenty a repeat"
-	unit = "MB"
+	unit = "memory"
+	# GROUP BY has the ink of the picture before
+	rival_inks[2] = purple
+	rival_inks[3] = gold
 }
 if (picture eq "sets") {
 	title_text[1] = "Adding random uuids in arrays of 10,000"
@@ -72,8 +79,7 @@ if (picture eq "sets") {
 	below = "keys that are there"
 	panels = 2
 	panel_height = 140
-	lines = 2
-	array texts[2] = ["set", "table with a unique index"]
+	array texts[2] = ["set", "table with a\nunique index"]
 	array inks[2] = [green, brown]
 }
 if (picture eq "unique") {
@@ -141,8 +147,11 @@ set format x "%.0s%c"
 set yrange [0:*]
 set autoscale xfix
 unset key
+# names at the ends of lines take the right third
+named_at_ends = picture eq "build" || picture eq "probe" || picture eq "dedup" || picture eq "prefilter" || picture eq "memory"
+right = named_at_ends ? 0.59 : picture eq "sets" ? 0.76 : 0.945
 set lmargin at screen 0.155
-set rmargin at screen 0.945
+set rmargin at screen right
 
 do for [i = 1:title_lines] {
 	set label 900 + i title_text[i] at screen 0.5, screen down(16 + 17 * (i - 1)) center font (i == 1 ? ",14" : ",12") textcolor rgb text
@@ -162,19 +171,21 @@ set tmargin at screen panel_top(0)
 set bmargin at screen panel_bottom(0)
 better = picture eq "rate" || picture eq "fill" ? "" : " (lower is better)"
 set label 930 unit . better at graph 0, screen panel_top(0) left offset 0, 0.8 textcolor rgb text
-set label 931 below at screen 0.55, screen down(below_panels - 14) center textcolor rgb text
+set label 931 below at screen (0.155 + right) / 2, screen down(below_panels - 14) center textcolor rgb text
 
 # last(i, column): of a block, what the last point has there; name(i): its first line.
 last(i, column) = real(system(sprintf("awk 'BEGIN { RS = \"\\n\\n\\n\"; FS = \"\\n\" } NR == %d { n = NF; while ($n == \"\") n--; split($n, f, \"\\t\"); print f[%d] }' %s", i, column, data)))
+two_lines(s) = strlen(s) <= 23 ? s : strstrt(s, "), ") ? s[1:strstrt(s, "), ")] . "\n" . s[strstrt(s, "), ") + 3:*] : strstrt(s, ", ") ? s[1:strstrt(s, ", ") - 1] . "\n" . s[strstrt(s, ", ") + 2:*] : s[1:strstrt(s, " before ") - 1] . "\n" . s[strstrt(s, " before ") + 1:*]
 name(i) = system(sprintf("sed -n 's/^\"\\(.*\\)\"$/\\1/p' %s | sed -n '%dp'", data, i))
 
 drawn = 0
-array rival_inks[3] = [brown, gold, purple]
-array our_inks[3] = [green, blue, teal]
+scale = 1
 
 if (picture eq "memory") {
 	set logscale y
 	set yrange [*:*]
+	set format y "%.0s %cB"
+	scale = 1048576
 }
 if (picture eq "prefilter") {
 	unset logscale x
@@ -186,13 +197,16 @@ if (picture eq "sets") {
 	set format x "%gM"
 	set xrange [0:*]
 	do for [i = 1:2] {
-		set label 800 + i texts[3 - i] at screen 0.05, screen down(below_panels + 17 * (i - 1) + 8) left offset 1, -0.2 point pt 7 ps 0.7 lc rgb inks[3 - i] textcolor rgb inks[3 - i]
+		set label 800 + i texts[i] at graph 1.03, first last(i * 2 - 1, 2) left textcolor rgb inks[i]
 	}
 	set multiplot
-	set label 930 "seconds" . better
+	set label 930 "seconds per million keys" . better
 	plot for [i = 1:2] data index "seconds, " . (i == 1 ? "set" : "index") every ::1 using 1:2 with linespoints \
 		lw (i < 2 ? 3 : 2) pt 7 ps 0.5 lc rgb inks[i] notitle
 	unset for [i = 801:921] label i
+	do for [i = 1:2] {
+		set label 800 + i texts[i] at graph 1.03, first last(i * 2, 2) left textcolor rgb inks[i]
+	}
 	unset label 931
 	set tmargin at screen panel_top(1)
 	set bmargin at screen panel_bottom(1)
@@ -209,24 +223,35 @@ if (picture eq "unique") {
 	set xrange [0:*]
 	set yrange [5.6:0.2]
 	unset ytics
-	set grid noytics xtics lt 1 lw 1 lc rgb grid
-	# what is far beyond the others is cut off, with its value beside it
-	limit(t) = t > 40 ? 40 : t
+	# a line of the grid would cross a name
+	unset grid
+	length_of(panel, i) = real(system(sprintf("awk 'BEGIN { RS = \"\\n\\n\\n\" } NR == %d' %s | awk -F '\\t' '$1 == %d { print $2 }'", panel, data, i)))
+	named(panel, i) = texts[i] . sprintf(length_of(panel, i) < 100 ? ": %.1f" : ": %.0f", length_of(panel, i))
+	# what is far beyond the others is cut off: the bar has a gap
+	cut = 40
+	limit(t) = t > cut ? 36 : t
 	set multiplot
 	set label 930 "microseconds per row" . better
-	set xrange [0:40]
+	set xrange [0:cut]
 	do for [i = 1:5] {
-		set label 800 + i texts[i] . (last(1, 2) > 40 && i == 5 ? sprintf(": %.0f", last(1, 2)) : "") at 0.4, i - 0.33 left textcolor rgb inks[i]
+		set label 800 + i named(1, i) at graph 0.01, first i - 0.33 left textcolor rgb inks[i]
+		if (length_of(1, i) > cut) {
+			set object i polygon from 36, i + 0.31 to 36.8, i + 0.03 to 36, i + 0.03 to 36, i + 0.31 fs solid noborder fc rgb inks[i]
+			set object 10 + i polygon from 37, i + 0.31 to 37.8, i + 0.03 to cut, i + 0.03 to cut, i + 0.31 to 37, i + 0.31 fs solid noborder fc rgb inks[i]
+		}
 	}
 	plot for [i = 1:5] data index "time" every ::i::i using (limit($2) / 2):($1 + 0.17):(limit($2) / 2):(0.14) with boxxyerror fs solid lc rgb inks[i] notitle
+	unset object
 	unset for [i = 901:921] label i
 	unset label 931
 	set tmargin at screen panel_top(1)
 	set bmargin at screen panel_bottom(1)
 	set label 930 "bytes per key, indexes and sets" . better at graph 0, screen panel_top(1)
-	set xrange [0:*]
+	longest = 0
+	do for [i = 1:5] { longest = length_of(2, i) > longest ? length_of(2, i) : longest }
+	set xrange [0:1.05 * longest]
 	do for [i = 1:5] {
-		set label 800 + i texts[i] at 0.4, i - 0.33 left textcolor rgb inks[i]
+		set label 800 + i named(2, i) at graph 0.01, first i - 0.33 left textcolor rgb inks[i]
 	}
 	plot for [i = 1:5] data index "bytes" every ::i::i using ($2 / 2):($1 + 0.17):($2 / 2):(0.14) with boxxyerror fs solid lc rgb inks[i] notitle
 	unset multiplot
@@ -255,7 +280,7 @@ if (picture eq "rate") {
 		set label 800 + i texts[i] at screen 0.05, screen down(below_panels + 17 * (i - 1) + 8) left offset 1, -0.2 point pt 7 ps 0.7 lc rgb inks[i] textcolor rgb inks[i]
 	}
 	set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb grey lw 1
-	set label 940 "at its capacity" at 1, graph 0.05 left offset 0.8 tc rgb text
+	set label 940 "at its capacity" at 1, graph 0.21 left offset 0.8 tc rgb text
 	set samples 300
 	plot for [i = 1:3] 100 * (1 - exp(-x * k[i] / ratio[i])) ** k[i] \
 			lw 1.2 lc rgb inks[i] notitle, \
@@ -293,7 +318,7 @@ if (picture eq "fill") {
 	set format y "%g %%"
 	set yrange [0:100]
 	set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb grey lw 1
-	set label 940 "at capacity" at 1, graph 0.08 left offset 0.8 tc rgb text
+	set label 940 "at capacity" at 1, graph 0.12 left offset 0.8 tc rgb text
 	plot 100 * (1 - exp(-c(x))) lw 1.2 lc rgb green notitle, \
 		data index "fill" using 1:(100 * $2) with points pt 7 ps 0.6 lc rgb green notitle
 	unset label 940
@@ -323,17 +348,34 @@ if (!drawn) {
 		# dashes also where one line lies on another
 		dashes = i == n && n > 2 ? 2 : 1
 		set style line i lw (i <= ours ? 3 : 2) pt 7 ps 0.5 lc rgb ink[i] dt dashes
-		end[i] = last(i, 2)
+		end[i] = last(i, 2) * scale
 	}
-	# the names in the order in which the lines end, from above
-	do for [i = 1:n] {
-		row = 0
-		do for [j = 1:n] {
-			row = row + (end[j] > end[i] || (end[j] == end[i] && j < i))
+	# a first plot, unseen, for the range of y; then the names at the ends of the lines,
+	# from below, each as far above the one before as its lines of text need
+	set output "/dev/null"
+	plot for [i = 1:n] data index i - 1 every ::1 using 1:($2 * scale) with linespoints ls i notitle
+	set output dir . "/svg"
+	at(y) = panel_bottom(0) + (panel_top(0) - panel_bottom(0)) * (picture eq "memory" ? \
+		(log10(y) - log10(GPVAL_Y_MIN)) / (log10(GPVAL_Y_MAX) - log10(GPVAL_Y_MIN)) : (y - GPVAL_Y_MIN) / (GPVAL_Y_MAX - GPVAL_Y_MIN))
+	free = 0
+	do for [row = 1:n] {
+		do for [i = 1:n] {
+			lower = 1
+			do for [j = 1:n] {
+				lower = lower + (end[j] < end[i] || (end[j] == end[i] && j < i))
+			}
+			if (lower == row) {
+				broken = two_lines(name(i))
+				half = (strstrt(broken, "\n") ? 20.0 : 10.0) / height
+				middle = at(end[i]) > free + half ? at(end[i]) : free + half
+				free = middle + half
+				# the first line of two stands where the label is
+				set label 800 + i broken at graph 1.06, screen middle + (half - 10.0 / height) * 0.9 left textcolor rgb ink[i]
+				set arrow 800 + i from graph 1.01, screen at(end[i]) to graph 1.05, screen middle nohead lw 1 lc rgb ink[i]
+			}
 		}
-		set label 800 + i name(i) at screen 0.05, screen down(below_panels + 17 * row + 8) left offset 1, -0.2 point pt 7 ps 0.7 lc rgb ink[i] textcolor rgb ink[i]
 	}
-	plot for [i = 1:n] data index i - 1 every ::1 using 1:2 with linespoints ls i notitle
+	plot for [i = 1:n] data index i - 1 every ::1 using 1:($2 * scale) with linespoints ls i notitle
 }
 
 set print dir . "/title"

@@ -125,6 +125,26 @@ BEGIN
 END
 $$;
 
+-- Have the table visits: days 1 to 28 of visitors, uuids of whom there are a tenth
+-- as many as rows; and the table day_filters: of each day, a filter that has room
+-- for all of them.
+CREATE FUNCTION bench_visits() RETURNS void
+	LANGUAGE plpgsql AS $$
+DECLARE
+	s bench_settings;
+BEGIN
+	IF to_regclass('visits') IS NULL THEN
+		SELECT * INTO s FROM bench_settings;
+		EXECUTE format('CREATE UNLOGGED TABLE visits AS SELECT (1 + i * 28 / %s)::int AS day, %s AS k FROM generate_series(0, %s) AS i',
+			s.rows, bench_key('uuid', format('(hashint8extended(i, %s) & 2147483647) %% %s', s.seed, s.rows / 10)), s.rows - 1);
+		PERFORM bench_settle('visits');
+		CREATE UNLOGGED TABLE day_filters AS
+		SELECT day, bloom_agg(k, s.rows / 10, 0.01) AS users FROM visits GROUP BY day;
+		PERFORM bench_settle('day_filters');
+	END IF;
+END
+$$;
+
 -- Have the table dedup_wide: the same with rows of about 150 bytes.
 CREATE FUNCTION bench_wide_events() RETURNS void
 	LANGUAGE plpgsql AS $$

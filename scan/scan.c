@@ -29,7 +29,11 @@
 
 #include "scan/scan.h"
 
+#ifdef PG_MODULE_MAGIC_EXT
+PG_MODULE_MAGIC_EXT(.name = "bloomtype_scan",.version = "1.0.0-rc3");
+#else
 PG_MODULE_MAGIC;
+#endif
 
 /*
  * Bits of the executor's flags that the server does not use.  Workers get the

@@ -120,7 +120,7 @@ Routine(void)
 	const BloomBatchRoutine *routine =
 	*find_rendezvous_variable(BLOOM_BATCH_ROUTINE);
 
-	return routine != NULL && routine->version == BLOOM_BATCH_ROUTINE_VERSION ?
+	return routine != NULL && routine->interface == BLOOM_BATCH_INTERFACE ?
 		routine : NULL;
 }
 

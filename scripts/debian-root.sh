@@ -3,8 +3,8 @@
 #     A minimal Debian in a folder, and commands run in it; sourced, never run.
 #
 # Commands run in namespaces of their own: whatever happens, no mount and no
-# process stays behind.  Needs root and debootstrap.  Packages come from where
-# this machine's apt has its own.
+# process stays behind.  Needs root, debootstrap, and to mount.  Packages come
+# from where this machine's apt has its own.
 
 # shellcheck shell=bash
 
@@ -76,6 +76,16 @@ isolated() {
     wait "$inside" || status=$?
     inside=''
     return "$status"
+}
+
+# need_mounts: leave with the reason, if we may mount nothing here.
+need_mounts() {
+    local reason
+    [ "$(id -u)" -eq 0 ] || die "Only root can make and enter a Debian root."
+    reason=$(isolated mount -t tmpfs tmpfs /mnt 2>&1) ||
+        die "$reason" \
+            "A Debian root needs mounts: root on a machine, or in a container that may" \
+            "mount (docker run --privileged), and not in a plain chroot."
 }
 
 # at_exit: end what runs isolated, then clean up.

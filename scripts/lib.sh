@@ -30,6 +30,7 @@ run_as=''               # the workshop's owner, if we are root
 bindir=''               # programs of the private PostgreSQL
 child=''                # process group of the step that is running
 ticker=''               # process that prints how far the step is
+invocation="$0${*:+ $*}" # the script and its options, as they were typed
 installed=()            # packages that were missing
 port=54329              # names the socket only; nothing listens on TCP
 workshop_path=/usr/local/bin:/usr/bin:/bin
@@ -229,9 +230,10 @@ ensure_packages() {
         die "Missing, and no apt-get here to install it: ${missing[*]}"
     if [ "$(id -u)" -ne 0 ]; then
         mapfile -t names < <(debian_names "${missing[@]}")
-        die "Something is missing on this machine.  As root, run" \
-            "    apt-get update && apt-get install ${names[*]}" \
-            "and then start this script again."
+        die "Something is missing on this machine.  As root, this script installs it:" \
+            "    sudo ${PG_CONFIG:+PG_CONFIG=$PG_CONFIG }$invocation" \
+            "Or install it yourself, and start the script again:" \
+            "    sudo apt-get update && sudo apt-get install ${names[*]}"
     fi
     apt_install "${missing[@]}"
     find_postgres || true
@@ -433,10 +435,10 @@ must() {
     stop_ticker
 }
 
-# build_and_install: build as a user would, and install into the private PostgreSQL.
+# build_and_install OPTION...: build as a user would, and install into the private PostgreSQL.
 build_and_install() {
-    must build make -s -j "$(nproc)" "PG_CONFIG=$bindir/pg_config"
-    must install make -s "PG_CONFIG=$bindir/pg_config" install
+    must build make -s -j "$(nproc)" "PG_CONFIG=$bindir/pg_config" "$@"
+    must install make -s "PG_CONFIG=$bindir/pg_config" "$@" install
 }
 
 # start_cluster: a throw-away cluster that only a socket in $work leads to.

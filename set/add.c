@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * set/add.c
- *		Calls that write to a stored set: add, claim, remove, compact.
+ *		Calls that write to a stored set: add, claim, remove, compact; and
+ *		bloom_set_add, bloom_set_add_all, bloom_set_remove, bloom_set_compact.
  *
  * The keys of a call are sorted by their hashes.  It goes from stripe to stripe:
  * locks one, reads all ranges for which it has keys, then writes, and unlocks.
@@ -376,4 +377,138 @@ StoredSetCompact(StoredSetCall *call)
 	MemoryContextSwitchTo(oldcontext);
 	MemoryContextDelete(scratch);
 	return nmoved;
+}
+
+/* ----------------------------------------------------------------
+ *							WHAT SQL CALLS
+ * ----------------------------------------------------------------
+ */
+
+/* What a call site knows of its keys */
+static BloomHasher *
+GetHasher(FunctionCallInfo fcinfo, bool is_array)
+{
+	if (fcinfo->flinfo->fn_extra == NULL)
+		(void) BloomMakeCallSite(fcinfo, 1, is_array, sizeof(BloomHasher));
+	return fcinfo->flinfo->fn_extra;
+}
+
+/*
+ * bloom_set_add
+ *		Add a key to a set.  True: it was new.
+ *
+ * A null key is new each time, as for a unique index, and nothing is added.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_add);
+Datum
+bloom_set_add(PG_FUNCTION_ARGS)
+{
+	StoredSetCall call;
+	const StoredSet *set = &call.table.set;
+	uint64		hash;
+	uint8		answer;
+
+	StoredSetOpenToWrite(&call, StoredSetArg(fcinfo), StoredSetTimeArg(fcinfo, 2), true);
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetClose(&call.table);
+		PG_RETURN_BOOL(true);
+	}
+	hash = BloomHashKeyAs(GetHasher(fcinfo, false),
+						  PG_GETARG_DATUM(1), &StoredSetHolder, &set->key_type,
+						  (uint64) set->params.seed, BLOOM_TO_ADD);
+	StoredSetAdd(&call, &hash, 1, &answer);
+	StoredSetClose(&call.table);
+	PG_RETURN_BOOL(answer == STORED_SET_FRESH);
+}
+
+/*
+ * Answers for the keys of an array, in its order, by an add.  NULL, if the array
+ * is null.
+ */
+static uint8 *
+AddArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
+{
+	StoredSetCall call;
+	const StoredSet *set = &call.table.set;
+	uint8	   *answers;
+
+	StoredSetOpenToWrite(&call, StoredSetArg(fcinfo), StoredSetTimeArg(fcinfo, 2), true);
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetClose(&call.table);
+		return NULL;
+	}
+	*array = BloomHashArray(GetHasher(fcinfo, true),
+							PG_GETARG_ARRAYTYPE_P(1), &StoredSetHolder,
+							&set->key_type, (uint64) set->params.seed,
+							BLOOM_TO_ADD);
+	answers = palloc(array->nkeys);
+	StoredSetAdd(&call, array->hashes, array->nkeys, answers);
+	StoredSetClose(&call.table);
+	return answers;
+}
+
+/*
+ * bloom_set_add_all
+ *		Add the elements of an array to a set.  The result are the new ones.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_add_all);
+Datum
+bloom_set_add_all(PG_FUNCTION_ARGS)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = AddArray(fcinfo, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(StoredSetKeysWithAnswer(&array, answers, STORED_SET_FRESH));
+}
+
+/*
+ * bloom_set_remove
+ *		Remove a key from a set.  True: it was there.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_remove);
+Datum
+bloom_set_remove(PG_FUNCTION_ARGS)
+{
+	Oid			relid = StoredSetArg(fcinfo);
+	StoredSetCall call;
+	const StoredSet *set = &call.table.set;
+	uint64		hash;
+	bool		result = false;
+
+	StoredSetOpenToWrite(&call, relid, StoredSetTimeArg(fcinfo, 2), false);
+	StoredSetCheckPrivileges(&call.table, ACL_DELETE);
+	StoredSetCheckWhole(&call.table);
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetClose(&call.table);
+		PG_RETURN_NULL();
+	}
+	hash = BloomHashKeyAs(GetHasher(fcinfo, false),
+						  PG_GETARG_DATUM(1), &StoredSetHolder, &set->key_type,
+						  (uint64) set->params.seed, BLOOM_TO_FIND);
+	if (hash != 0)
+		result = StoredSetRemove(&call, hash);
+	StoredSetClose(&call.table);
+	PG_RETURN_BOOL(result);
+}
+
+/*
+ * bloom_set_compact
+ *		Move keys from lanes to lists, and leave out what has expired.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_compact);
+Datum
+bloom_set_compact(PG_FUNCTION_ARGS)
+{
+	StoredSetCall call;
+	int64		nmoved;
+
+	StoredSetOpenToWrite(&call, StoredSetArg(fcinfo), GetCurrentTimestamp(), true);
+	nmoved = StoredSetCompact(&call);
+	StoredSetClose(&call.table);
+	PG_RETURN_INT64(nmoved);
 }

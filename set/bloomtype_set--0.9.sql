@@ -10,15 +10,13 @@
 -- privileges of the caller.  Their times are the clock of sets that forget.
 -- ----------------------------------------------------------------
 
--- not STRICT; keeps the parameters of a set; keep is in microseconds, 0 is forever
-CREATE FUNCTION _bloom_set_params(keep bigint, seed bigint, kept_bits int,
-								 key_type bloom)
-	RETURNS bytea
+-- not STRICT; keeps the parameters of a set, as a text
+CREATE FUNCTION _bloom_set_params(parameters text) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION _bloom_set_params(bigint, bigint, int, bloom) IS 'default of a column in the table of a set: null; the arguments are the parameters of the set; the last is an empty filter with the type of its keys';
+COMMENT ON FUNCTION _bloom_set_params(text) IS 'default of a column in the table of a set: null; the argument is the parameters of the set';
 
 -- not STRICT; without keep, keys are kept forever; without seed, it is random
-CREATE FUNCTION bloom_set_create(name text, key_type text,
+CREATE FUNCTION bloom_set_create(name text, key_type regtype,
 								 keep interval DEFAULT NULL,
 								 unlogged boolean DEFAULT false,
 								 seed bigint DEFAULT NULL,
@@ -26,23 +24,23 @@ CREATE FUNCTION bloom_set_create(name text, key_type text,
 								 capacity float8 DEFAULT NULL)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_create(text, text, interval, boolean, bigint, boolean, float8) IS 'make the table of a set of keys of a type, named as for a column; with keep, it forgets a key no earlier than after keep, and no later than after keep + keep / 62; unlogged: nothing goes to the write-ahead log, and the set is empty after a crash; seed of the hashes: random by default; if_not_exists: a set that exists is left as it is, with a NOTICE; capacity: rows for so many keys are made ahead, for sessions that fill the set at the same time, each with many keys in a transaction; it can have more';
+COMMENT ON FUNCTION bloom_set_create(text, regtype, interval, boolean, bigint, boolean, float8) IS 'make the table of a set of keys of a type; with keep, it forgets each key after that time, or up to keep / 62 later';
 
--- not STRICT, these: a null set is an error, a null key gives null
+-- not STRICT, these: a null set is an error; a null key is new, and gives null to tests and removals
 CREATE FUNCTION bloom_set_add(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new; false: it was there already (or another key of n has the same 64-bit hash: n / 2^64)';
+COMMENT ON FUNCTION bloom_set_add(regclass, anycompatible, timestamptz) IS 'add a key to a set; true: it was new, or is null; false: it was there already, or (n / 2^64) one of n keys has the same hash';
 
 CREATE FUNCTION bloom_set_add_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION bloom_set_add_all(regclass, anycompatiblearray, timestamptz) IS 'add all elements of an array that are not null to a set; the result is an array of those that were new, in their order, each once';
+COMMENT ON FUNCTION bloom_set_add_all(regclass, anycompatiblearray, timestamptz) IS 'add the elements of an array that are not null to a set, and return those that were new, in their order, each once';
 
 CREATE FUNCTION bloom_set_contains(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 200;
-COMMENT ON FUNCTION bloom_set_contains(regclass, anycompatible, timestamptz) IS 'false: the key was certainly not added (within keep); true: it was (or another key of n has the same 64-bit hash: n / 2^64); does not see what its own statement adds, unless its transaction has added before';
+COMMENT ON FUNCTION bloom_set_contains(regclass, anycompatible, timestamptz) IS 'false: the key was certainly not added (within keep); true: it was, or (n / 2^64) one of n keys has the same hash';
 
 CREATE FUNCTION bloom_set_contains_all(set regclass, keys anycompatiblearray, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
@@ -61,20 +59,20 @@ COMMENT ON FUNCTION bloom_set_missing(regclass, anycompatiblearray, timestamptz)
 
 CREATE FUNCTION bloom_set_load(set regclass, query text) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION bloom_set_load(regclass, text) IS 'add the keys that a query returns in its one column, and return the number of new ones; runs the query with the privileges of the caller; an empty set is loaded in one sorted pass, under a lock that keeps out all that write to it; uses maintenance_work_mem';
+COMMENT ON FUNCTION bloom_set_load(regclass, text) IS 'add the keys that a query returns in its one column to a set, and return the number of new ones';
 
 CREATE FUNCTION bloom_set_remove(set regclass, key anycompatible, at timestamptz DEFAULT pg_catalog.now())
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_set_remove(regclass, anycompatible, timestamptz) IS 'remove a key from a set; true: it was there; waits for transactions that are adding it, or hold the row that has it';
+COMMENT ON FUNCTION bloom_set_remove(regclass, anycompatible, timestamptz) IS 'remove a key from a set; true: it was there';
 
 CREATE FUNCTION bloom_set_compact(set regclass) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'pack the keys that wait beside the ranges of a set into these, leave out what has expired by the clock, and return the number of keys packed; the table grows at first, until it is vacuumed; later adds do both for the parts of the set to which they write';
+COMMENT ON FUNCTION bloom_set_compact(regclass) IS 'merge recent keys into the packed lists of a set, drop expired keys, and return the number of keys merged';
 
 CREATE FUNCTION bloom_set_dedup() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
-COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger FOR EACH ROW, BEFORE INSERT; of a table with partitions BEFORE INSERT OR DELETE, so that rows that move stay; of a view INSTEAD OF INSERT; with the arguments (''set'', ''column'' [, ''column'' ...] [, ''time column'']): drops rows whose key the set has seen, and adds the others; a set without a schema must be in the schema of the table for which the trigger was made; rows with a null key stay; a WARNING if a COPY drops rows';
+COMMENT ON FUNCTION bloom_set_dedup() IS 'trigger FOR EACH ROW, with the arguments (''set'', ''column'' [, ''column'' ...] [, ''time column'']): drops rows whose key the set has seen, and adds the keys of others';
 
 CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.now(),
 							   OUT key_type text, OUT keys bigint,
@@ -83,18 +81,23 @@ CREATE FUNCTION bloom_set_info(set regclass, at timestamptz DEFAULT pg_catalog.n
 							   OUT oldest timestamptz, OUT seed bigint)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
-COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'key type of a set; distinct keys, by their hashes; probability that a new key is called seen; bytes on disk; rows; of a set that forgets: keep, and the time from which keys are remembered; seed; reads the whole set';
+COMMENT ON FUNCTION bloom_set_info(regclass, timestamptz) IS 'one row: key type, number of distinct keys, probability that a new key is called seen, bytes on disk, rows, keep, oldest time that is remembered, seed; reads the whole set';
 
 CREATE FUNCTION bloom_sets(OUT set regclass, OUT key_type text,
 						   OUT keep interval, OUT bytes bigint,
 						   OUT comment text, OUT problem text)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 10;
-COMMENT ON FUNCTION bloom_sets() IS 'the sets of the database: key type; keep, of those that forget; bytes on disk; comment of the table; what is wrong with a table that has the parameters of a set, but is none, or null; reads no set, and waits for no lock';
+COMMENT ON FUNCTION bloom_sets() IS 'the sets of the database: table, key type, keep, bytes on disk, comment, and what is wrong with a table that has the parameters of a set, but is none';
 
 CREATE FUNCTION bloom_set_filter(set regclass, capacity float8,
 								 fp_prob float8 DEFAULT 0.01,
 								 at timestamptz DEFAULT pg_catalog.now())
 	RETURNS bloom
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000;
-COMMENT ON FUNCTION bloom_set_filter(regclass, float8, float8, timestamptz) IS 'a filter for capacity keys at false-positive rate fp_prob, with the keys of a set; it has the seed of the set, which whoever reads the filter then knows; a WARNING if it holds more keys than its capacity';
+COMMENT ON FUNCTION bloom_set_filter(regclass, float8, float8, timestamptz) IS 'a filter of the keys of a set, with its seed, for capacity keys at false-positive rate fp_prob';
+
+CREATE FUNCTION _bloom_set_check() RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION _bloom_set_check() IS 'an error, unless the filters of bloom_set_filter are those of bloomtype: the last statement of the install script';
+SELECT _bloom_set_check();

@@ -16,16 +16,16 @@ CREATE FUNCTION bloom_unique_create(relation regclass, columns text,
 									validate boolean DEFAULT true)
 	RETURNS regclass
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION bloom_unique_create(regclass, text, text, boolean) IS 'keep the keys of a partitioned table unique across its partitions, exactly: a repeat is error 23505; columns: as for CREATE INDEX; name of the set of keys, which is the result; validate => false: do not check the rows that are there, until bloom_unique_validate; needs a btree index that begins with the columns; keeps out writers until the transaction ends';
+COMMENT ON FUNCTION bloom_unique_create(regclass, text, text, boolean) IS 'keep the keys of a partitioned table unique across its partitions, exactly: a repeat is error 23505';
 
 CREATE PROCEDURE bloom_unique_validate(relation regclass, columns text)
 	AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_unique_validate(regclass, text) IS 'add the keys of the rows that are there to the set, partition by partition, with a commit after some thousand keys where CALL may commit; others may write meanwhile; keys that are in more than one row are warnings, and error 23505 at the end';
+COMMENT ON PROCEDURE bloom_unique_validate(regclass, text) IS 'add the keys of the rows that are there to the set of a unique key, partition by partition; keys of more than one row are error 23505 at the end';
 
 -- not STRICT, these: null is an error
 CREATE FUNCTION bloom_unique_rebuild(relation regclass, columns text) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION bloom_unique_rebuild(regclass, text) IS 'check all rows of a table with a unique key, fill the set of its keys anew, without those of rows that are gone, and return their number; keeps out writers until the transaction ends';
+COMMENT ON FUNCTION bloom_unique_rebuild(regclass, text) IS 'check all rows of a table with a unique key, fill the set of its keys anew, and return their number';
 
 CREATE FUNCTION bloom_unique_drop(relation regclass, columns text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
@@ -35,20 +35,20 @@ COMMENT ON FUNCTION bloom_unique_drop(regclass, text) IS 'undo bloom_unique_crea
 CREATE FUNCTION bloom_unique_claim(relation regclass, columns text, key anycompatible)
 	RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_unique_claim(regclass, text, anycompatible) IS 'true: no row has the key, and nobody else can write it before this transaction ends; false: a row has it; a key of several columns is a row; needs INSERT on the columns; null: true, and nothing is claimed';
+COMMENT ON FUNCTION bloom_unique_claim(regclass, text, anycompatible) IS 'true: no row has the key, and nobody else can write it before this transaction ends; false: a row has it';
 
 CREATE FUNCTION bloom_unique_claim_all(relation regclass, columns text, keys anycompatiblearray)
 	RETURNS anycompatiblearray
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
-COMMENT ON FUNCTION bloom_unique_claim_all(regclass, text, anycompatiblearray) IS 'those of the keys that no row has, each once and without nulls; nobody else can write them before this transaction ends';
+COMMENT ON FUNCTION bloom_unique_claim_all(regclass, text, anycompatiblearray) IS 'the keys that no row has, each once and without nulls; nobody else can write them before this transaction ends';
 
 CREATE FUNCTION bloom_unique() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE COST 10000;
-COMMENT ON FUNCTION bloom_unique() IS 'trigger that keeps the keys of a partitioned table unique: bloom_unique_create makes its triggers';
+COMMENT ON FUNCTION bloom_unique() IS 'trigger of a table with a unique key, which bloom_unique_create makes';
 
 CREATE FUNCTION _bloom_unique_ddl() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION _bloom_unique_ddl() IS 'event trigger after ALTER TABLE: checks rows that come to a table with unique keys by ATTACH PARTITION, ENABLE TRIGGER or SET EXPRESSION; warns of DISABLE TRIGGER; gives the set of keys the new owner of the table';
+COMMENT ON FUNCTION _bloom_unique_ddl() IS 'event trigger after ALTER TABLE: checks what comes to tables with unique keys, and what leaves them unchecked';
 
 CREATE EVENT TRIGGER bloom_unique_ddl ON ddl_command_end
 	WHEN TAG IN ('ALTER TABLE')
@@ -56,3 +56,8 @@ CREATE EVENT TRIGGER bloom_unique_ddl ON ddl_command_end
 -- also where session_replication_role is replica: the keys of a partition that is attached there count later
 ALTER EVENT TRIGGER bloom_unique_ddl ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER bloom_unique_ddl IS 'checks rows that come to tables with unique keys by ALTER TABLE: see bloom_unique_create';
+
+CREATE FUNCTION _bloom_unique_check() RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION _bloom_unique_check() IS 'an error, unless superusers own the extensions that unique keys require: the last statement of the install script';
+SELECT _bloom_unique_check();

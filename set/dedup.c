@@ -10,24 +10,24 @@
  * there, and then BEFORE INSERT triggers here.  The key of such a row is in the
  * set, but the row must stay.  So the trigger of a partition fires before deletes,
  * too.  It notes the key of the row that the statement has deleted last.  The next row
- * of this key that the statement inserts passes, once.  A row with another key, which
- * is in the set, is an error if any row has not come back: to drop it may be to lose
- * the row.
+ * of this key that the statement inserts passes, once.  If a row has not come back
+ * yet, a row with another key that is in the set is an error: it may be the moved row,
+ * with its key changed, and dropping it would lose that.
  *
  * The same holds for the delete and the insert of a MERGE, and of a data-modifying
  * WITH.  A statement is known by the memory context of its execution, and its note is
  * gone with that.
  *
  * A replica gets such an UPDATE as a DELETE and an INSERT, be its own table in
- * partitions or not.  There the note lasts as long as the transaction.  What triggers
- * at the origin have inserted meanwhile stands between the two, and can have the key
- * of the row that is still to come.  So no row is known to have come back: after a
- * DELETE, no repeat is dropped any more.
+ * partitions or not.  There the note lasts as long as the transaction.  Rows that
+ * triggers at the origin have inserted stand between the two, and can have the key of
+ * the row that is still to come.  So a replica never knows that a row has come back:
+ * after a DELETE, it drops no more repeats.
  *
- * Rows come from all partitions, so the trigger must be that of the table whose
- * partitions they are, and fire in each.  That it does not is looked for when a row is
- * to be dropped, in the partitions to which the transaction writes.  So it may be
- * disabled for one that is loaded meanwhile.
+ * Rows come from all partitions, so the trigger must be that of the partitioned
+ * table, and fire in each partition.  This is checked when a row is to be dropped, for
+ * the partitions to which the transaction writes.  So it may be disabled for a
+ * partition that is being loaded.
  *
  * A row without a key comes back like any other.
  *
@@ -42,15 +42,13 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/partition.h"
 #include "catalog/pg_trigger.h"
-#include "commands/progress.h"
+#include "commands/copy.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "partitioning/partdesc.h"
 #include "storage/lock.h"
-#include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -332,7 +330,7 @@ ChooseKey(TriggerSite *site, const TriggerData *trigger,
 		/* known by now, and the error is to come before the first key */
 		if (!BloomSameKeyType(has, &site->hasher.key_type))
 			BloomKeyTypeMismatch(&StoredSetHolder, has,
-								 &site->hasher.key_type);
+								 &site->hasher.key_type, BLOOM_COLUMNS);
 	}
 	else
 		BloomCheckHasher(&site->hasher, &StoredSetHolder, has, BLOOM_TO_ADD);
@@ -481,22 +479,28 @@ ComesBack(DeletedRow *row, uint64 hash)
  */
 
 /*
+ * Does a COPY insert the row?
+ *
+ * Then what COPY adds to errors is the innermost of all that is added to them: whatever
+ * runs a statement within it, such as another trigger, adds something, too.  No other
+ * state of the server says this of a COPY in a function, in the first copy that a
+ * subscriber makes, and whatever is monitored.
+ */
+static bool
+IsCopied(void)
+{
+	return error_context_stack != NULL &&
+		error_context_stack->callback == CopyFromErrorCallback;
+}
+
+/*
  * Say so, if a COPY drops a row: it may be that of a restore, for which the set
  * was filled before.
  */
 static void
 WarnOfCopy(TriggerSite *site, const TriggerData *trigger)
 {
-	Oid			table = RelationGetRelid(trigger->tg_relation);
-	Oid			target;
-
-	if (site->has_warned || MyBEEntry == NULL ||
-		MyBEEntry->st_progress_command != PROGRESS_COMMAND_COPY)
-		return;
-	target = MyBEEntry->st_progress_command_target;
-	if (target != table &&
-		!(trigger->tg_relation->rd_rel->relispartition &&
-		  list_member_oid(get_partition_ancestors(table), target)))
+	if (site->has_warned || !IsCopied())
 		return;
 	site->has_warned = true;
 	ereport(WARNING,

@@ -3,16 +3,16 @@
  * set/identity.c
  *		Is a table a set, and which?
  *
- * The parameters of a set are the arguments of the default of its column "hashes".
+ * The parameters of a set are a text in the default of its column "hashes".
  * A table of parameters of all sets would be the obvious place; but there,
  * everybody who may create a set could change everybody else's, and rows would
  * have to be kept true when tables are renamed, moved, dropped, dumped or
  * restored one by one.  A part of the table's definition is seen by all, is
  * changed only by the table's owner, and goes wherever the table goes.  A
  * default, unlike a constraint or the expression of a generated column, costs an
- * update nothing.  The type of the keys is that of an empty filter among these
- * arguments: the OID of a type that users make differs between databases, and
- * the input function of a filter checks what is restored.
+ * update nothing.  The default is a call of our function, so that the catalog knows
+ * all sets, and DROP EXTENSION the defaults; and its argument is a text, which every
+ * version can read, and whatever it says, restore (set/params.h).
  *
  * The definition and the content of a table are not trusted.  A table is a set
  * only if it has exactly the columns, types, default and primary key that
@@ -31,16 +31,13 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
-#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "storage/lockdefs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "set/store.h"
-
-/* The parameters of a set, as arguments of _bloom_set_params */
-#define PARAMETERS	4
 
 PG_FUNCTION_INFO_V1(_bloom_set_params);
 
@@ -51,7 +48,7 @@ PG_FUNCTION_INFO_V1(_bloom_set_params);
 
 /*
  * _bloom_set_params
- *		Null: its arguments are the parameters of a set, which are kept here.
+ *		Null: its argument is the parameters of a set, which are kept here.
  */
 Datum
 _bloom_set_params(PG_FUNCTION_ARGS)
@@ -67,17 +64,12 @@ _bloom_set_params(PG_FUNCTION_ARGS)
 char *
 StoredSetDefault(const StoredSet *set, Oid function)
 {
-	const StoredSetParams *params = &set->params;
-	Oid		   *types;
-	int			ntypes;
+	char		text[STORED_SET_PARAMS_SIZE];
 
-	(void) get_func_signature(function, &types, &ntypes);
-	return psprintf("%s._bloom_set_params('" INT64_FORMAT "'::pg_catalog.int8,"
-					" '" INT64_FORMAT "'::pg_catalog.int8, %d, '%s'::%s)",
+	StoredSetWriteParams(&set->params, BloomWholeName(&set->key_type), text);
+	return psprintf("%s._bloom_set_params(%s::pg_catalog.text)",
 					quote_identifier(get_namespace_name(get_func_namespace(function))),
-					params->keep, params->seed, params->kept_bits,
-					StoredSetFilters->text_of_key_type(&set->key_type),
-					format_type_be_qualified(types[PARAMETERS - 1]));
+					quote_literal_cstr(text));
 }
 
 /*
@@ -87,10 +79,13 @@ StoredSetDefault(const StoredSet *set, Oid function)
 static const char *
 ReadParams(TupleDesc desc, StoredSet *set)
 {
-	StoredSetParams *params = &set->params;
+	static const char *const no_call = "The default of its column \"hashes\" is not a call of _bloom_set_params.";
 	FuncExpr   *call = NULL;
-	Datum		values[PARAMETERS];
+	Const	   *argument;
 	FmgrInfo	flinfo;
+	text	   *parameters;
+	char		type_name[STORED_SET_TYPE_NAME_SIZE];
+	const char *wrong;
 
 	for (int i = 0; desc->constr != NULL && i < desc->constr->num_defval; i++)
 	{
@@ -100,37 +95,25 @@ ReadParams(TupleDesc desc, StoredSet *set)
 		call = (FuncExpr *) stringToNode(desc->constr->defval[i].adbin);
 	}
 
-	if (call == NULL || !IsA(call, FuncExpr) ||
-		list_length(call->args) != PARAMETERS)
-		return "The default of its column \"hashes\" is not a call of _bloom_set_params.";
+	if (call == NULL || !IsA(call, FuncExpr) || list_length(call->args) != 1)
+		return no_call;
 	fmgr_info(call->funcid, &flinfo);
-	if (flinfo.fn_addr != _bloom_set_params)
-		return "The default of its column \"hashes\" is not a call of _bloom_set_params.";
+	argument = linitial(call->args);
+	if (flinfo.fn_addr != _bloom_set_params ||
+		exprType((Node *) argument) != TEXTOID)
+		return no_call;
+	if (!IsA(argument, Const) || argument->constisnull)
+		return "The parameters in the default of its column \"hashes\" are not a constant.";
 
-	for (int i = 0; i < PARAMETERS; i++)
-	{
-		Const	   *argument = list_nth(call->args, i);
-
-		if (!IsA(argument, Const) || argument->constisnull)
-			return psprintf("Parameter %d in the default of its column \"hashes\" is not a constant.",
-							i + 1);
-		values[i] = argument->constvalue;
-	}
-	params->keep = DatumGetInt64(values[0]);
-	params->seed = DatumGetInt64(values[1]);
-	params->kept_bits = DatumGetInt32(values[2]);
-	if (params->keep != 0 && (params->keep < STORED_SET_SLICES ||
-							  params->keep > STORED_SET_MAX_KEEP))
-		return "Parameter \"keep\" in the default of its column \"hashes\" is out of range.";
-	if (params->kept_bits < STORED_SET_MIN_BITS ||
-		params->kept_bits > STORED_SET_ALL_BITS)
-		return "Parameter \"kept_bits\" in the default of its column \"hashes\" is out of range.";
-	set->packing.dropped = STORED_SET_ALL_BITS - params->kept_bits;
-	set->packing.has_ages = params->keep != 0;
-
-	set->key_type = StoredSetFilters->key_type_of(values[3]);
-	if (set->key_type.id == 0)
-		return "Parameter \"key_type\" in the default of its column \"hashes\" is a filter without a key type.";
+	parameters = DatumGetTextPP(argument->constvalue);
+	wrong = StoredSetReadParams(VARDATA_ANY(parameters),
+								VARSIZE_ANY_EXHDR(parameters),
+								&set->params, type_name);
+	if (wrong != NULL)
+		return wrong;
+	set->packing.dropped = STORED_SET_ALL_BITS - set->params.kept_bits;
+	set->packing.has_ages = set->params.keep != 0;
+	set->key_type = BloomKeyTypeOfName(type_name);
 	return NULL;
 }
 
@@ -227,8 +210,8 @@ CheckColumns(TupleDesc desc)
 	};
 
 	if (desc->natts != STORED_SET_COLUMNS)
-		return psprintf("It has %d columns (with those that were dropped), and not start, slice, lane, hashes.",
-						desc->natts);
+		return psprintf("It has %d column%s (with those that were dropped), and not start, slice, lane, hashes.",
+						desc->natts, desc->natts == 1 ? "" : "s");
 	for (int i = 0; i < STORED_SET_COLUMNS; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
@@ -311,7 +294,8 @@ CheckIndexes(Relation rel, StoredSet *set)
 			wrong = "Its primary key is not valid.";
 		else if (form->indisprimary)
 			set->index = RelationGetRelid(index);
-		index_close(index, NoLock);
+		/* none is dropped while its table is locked */
+		index_close(index, AccessShareLock);
 		if (wrong != NULL)
 			return wrong;
 	}
@@ -397,7 +381,8 @@ StoredSetIdentify(Relation rel, StoredSet *set)
  *		How a table that is no set can become one again, or NULL.
  *
  * Columns that were added stay in its definition even after they are dropped.  A
- * copy has the others alone; but that of a unique key belongs to nobody.
+ * copy of the table lacks them.  But a copy of the set of a unique key belongs to no
+ * table, so that bloom_unique_create must make that anew.
  */
 const char *
 StoredSetCure(Relation rel)

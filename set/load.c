@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * set/load.c
- *		Loading a stored set: ascending hashes into ranges, one after another.
+ *		Loading a stored set: ascending hashes into ranges, one after another; and
+ *		bloom_set_load.
  *
- * The caller has a lock that keeps out all that write, and has found the set
+ * Whoever loads has a lock that keeps out all that write, and has found the set
  * empty.  So nobody else reads these rows before the end of the transaction, and
  * there are no lanes.
  *
@@ -14,9 +15,17 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/tuplesort.h"
 
+#include "set/set_compat.h"
 #include "set/store.h"
 
 /*
@@ -30,6 +39,9 @@
 
 /* Keys for which an empty range is made: their list will be half full */
 #define KEYS_AHEAD	(STORED_SET_LIST_BYTES / 11)
+
+/* Hashes that are added at once to a set that is not empty */
+#define BATCH_HASHES	100000
 
 /*
  * StoredSetIsEmpty
@@ -193,4 +205,238 @@ StoredSetMakeRanges(StoredSetTable *table, uint64 nkeys)
 		load.start = start;
 	}
 	StoredSetEndLoad(&load);
+}
+
+/* ----------------------------------------------------------------
+ *							BLOOM_SET_LOAD
+ * ----------------------------------------------------------------
+ */
+
+/* Hashes with these bits inverted are sorted as signed numbers in their order */
+#define ASCENDING	(UINT64CONST(1) << 63)
+#define DESCENDING	(~ASCENDING)
+
+/*
+ * Take a lock that keeps out all that write to a set, if that may be waited for,
+ * and look whether the set is empty.
+ *
+ * A transaction that has written to it has a weaker lock.  Two of these would
+ * wait for each other.  One that has made it, or locked it, has a lock as strong.
+ */
+static bool
+LockEmpty(StoredSetTable *table)
+{
+	bool		is_locked = CheckRelationLockedByMe(table->rel,
+													ShareRowExclusiveLock, true);
+
+	if ((!is_locked &&
+		 CheckRelationLockedByMe(table->rel, RowExclusiveLock, true)) ||
+		!StoredSetIsEmpty(table))
+		return false;
+	if (!is_locked)
+		LockRelationOid(table->set.relid, ShareRowExclusiveLock);
+	return true;
+}
+
+/*
+ * Say so, if a set has rows of ranges, and no keys.
+ *
+ * They could be filled in place, but who loads a set need not make rows ahead; and
+ * no row of a range is ever deleted (see "Isolation" in set/README).
+ */
+static void
+NoticeEmptyRanges(StoredSetTable *table)
+{
+	StoredSetVersion version;
+	bool		has_rows = false;
+
+	StoredSetFind(table, &table->versions, PG_UINT64_MAX, 0);
+	while (StoredSetNext(table, &table->versions, &version))
+	{
+		has_rows = true;
+		if (version.row.nhashes > 0 || version.row.pack.nhashes > 0)
+			return;
+	}
+	if (has_rows)
+		ereport(NOTICE,
+				(errmsg("Bloom set \"%s\" has rows without keys, and is not loaded in one sorted pass",
+						RelationGetRelationName(table->rel)),
+				 errdetail("They were made for a capacity, or their keys have expired or were removed."),
+				 errhint("TRUNCATE the set before: then the load is faster, and the set smaller.")));
+}
+
+/* Open a query of one column, which has keys of a set. */
+static Portal
+OpenKeys(const char *query, const StoredSet *set, BloomHasher *hasher)
+{
+	Portal		portal = SPI_cursor_open_with_args(NULL, query, 0, NULL, NULL,
+												   NULL, false,
+												   CURSOR_OPT_NO_SCROLL);
+	TupleDesc	desc = portal->tupDesc;
+
+	if (desc->natts != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("query returns %d columns", desc->natts),
+				 errhint("It must return one column, with the keys; those of several columns are rows, ROW(a, b).")));
+	BloomHasherInit(hasher, TupleDescAttr(desc, 0)->atttypid,
+					TupleDescAttr(desc, 0)->attcollation);
+	BloomCheckHasher(hasher, &StoredSetHolder, &set->key_type, BLOOM_TO_ADD);
+	return portal;
+}
+
+/* Hash the keys that were fetched, and give the hashes to a sort. */
+static void
+SortFetched(Tuplesortstate *sort, uint64 mask, const StoredSet *set,
+			BloomHasher *hasher)
+{
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool		isnull;
+		Datum		key = SPI_getbinval(SPI_tuptable->vals[i],
+										SPI_tuptable->tupdesc, 1, &isnull);
+		uint64		hash;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull)
+			continue;
+		hash = BloomHashKeyAs(hasher, key, &StoredSetHolder, &set->key_type,
+							  (uint64) set->params.seed, BLOOM_TO_ADD);
+		tuplesort_putdatum(sort, Int64GetDatum((int64) (hash ^ mask)), false);
+	}
+}
+
+/* Hash the keys that a query returns, and sort the hashes. */
+static void
+SortHashes(Tuplesortstate *sort, uint64 mask, const char *query,
+		   const StoredSet *set)
+{
+	BloomHasher hasher;
+	Portal		portal;
+	MemoryContext scratch;
+	bool		is_end;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	portal = OpenKeys(query, set, &hasher);
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "Bloom set load",
+									ALLOCSET_DEFAULT_SIZES);
+	do
+	{
+		MemoryContext oldcontext;
+
+		SPI_cursor_fetch(portal, true, 1000);
+		is_end = SPI_processed == 0;
+		/* what a hash function leaves behind */
+		oldcontext = MemoryContextSwitchTo(scratch);
+		SortFetched(sort, mask, set, &hasher);
+		MemoryContextSwitchTo(oldcontext);
+		MemoryContextReset(scratch);
+		SPI_freetuptable(SPI_tuptable);
+	} while (!is_end);
+	SPI_cursor_close(portal);
+	SPI_finish();
+	tuplesort_performsort(sort);
+}
+
+static bool
+NextHash(Tuplesortstate *sort, uint64 mask, uint64 *hash)
+{
+	Datum		value;
+	bool		isnull;
+
+	if (!tuplesort_getdatum(sort, true, false, &value, &isnull, NULL))
+		return false;
+	*hash = (uint64) DatumGetInt64(value) ^ mask;
+	return true;
+}
+
+/* Load sorted hashes into an empty set. */
+static uint64
+LoadSorted(StoredSetTable *table, Tuplesortstate *sort)
+{
+	StoredSetLoad load;
+	uint64		hash;
+
+	StoredSetBeginLoad(&load, table, false);
+	while (NextHash(sort, ASCENDING, &hash))
+		StoredSetLoadHash(&load, hash);
+	return StoredSetEndLoad(&load);
+}
+
+/*
+ * Add sorted hashes to a set that has keys.
+ *
+ * If others can add at the same time, the hashes come in descending order, as all
+ * calls add: so these do not deadlock.
+ */
+static uint64
+AddSorted(Oid relid, Tuplesortstate *sort, uint64 mask)
+{
+	uint64	   *hashes = palloc(BATCH_HASHES * sizeof(uint64));
+	uint8	   *answers = palloc(BATCH_HASHES);
+	uint64		nnew = 0;
+	uint64		n;
+
+	do
+	{
+		StoredSetCall call;
+
+		for (n = 0; n < BATCH_HASHES && NextHash(sort, mask, &hashes[n]);)
+			n++;
+		StoredSetOpenToWrite(&call, relid, GetCurrentTimestamp(), true);
+		StoredSetAdd(&call, hashes, n, answers);
+		StoredSetClose(&call.table);
+		for (uint64 i = 0; i < n; i++)
+			nnew += answers[i] == STORED_SET_FRESH;
+	} while (n == BATCH_HASHES);
+	return nnew;
+}
+
+/*
+ * bloom_set_load
+ *		Add the keys that a query returns to a set.  The result is the number of
+ *		new ones.
+ *
+ * The set is closed while the query runs, which may test it, or add to it.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_load);
+Datum
+bloom_set_load(PG_FUNCTION_ARGS)
+{
+	Oid			relid = StoredSetArg(fcinfo);
+	StoredSetTable table;
+	StoredSet	set;
+	Tuplesortstate *sort;
+	bool		is_locked;
+	uint64		mask;
+	uint64		nnew;
+
+	BloomCheckNotNull(PG_ARGISNULL(1), "query");
+	/* as a reader: see LockEmpty */
+	StoredSetOpen(&table, relid, false, false);
+	StoredSetCheckWriter(&table);
+	set = table.set;
+	is_locked = LockEmpty(&table);
+	if (!is_locked)
+		NoticeEmptyRanges(&table);
+	StoredSetClose(&table);
+
+	mask = is_locked ? ASCENDING : DESCENDING;
+	sort = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
+								 maintenance_work_mem, NULL, TUPLESORT_NONE);
+	SortHashes(sort, mask, text_to_cstring(PG_GETARG_TEXT_PP(1)), &set);
+	StoredSetOpen(&table, relid, true, true);
+	if (is_locked && StoredSetIsEmpty(&table))
+	{
+		nnew = LoadSorted(&table, sort);
+		StoredSetClose(&table);
+	}
+	else
+	{
+		StoredSetClose(&table);
+		nnew = AddSorted(relid, sort, mask);
+	}
+	tuplesort_end(sort);
+	PG_RETURN_INT64((int64) nnew);
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * set/probe.c
- *		Testing keys of a stored set.
+ *		Testing keys of a stored set: bloom_set_contains, bloom_set_contains_all,
+ *		bloom_set_contains_any, bloom_set_missing.
  *
  * A test is STABLE: all that a statement asks, it asks of one snapshot.  So the
  * statement keeps the ranges that it has read, for all its call sites and all
@@ -54,7 +55,10 @@ typedef struct CachedRange
 	uint64		nhashes;
 } CachedRange;
 
-/* The ranges of a stripe that were read, by ascending starts */
+/*
+ * The ranges of a stripe that were read, by descending starts: keys of an array are
+ * tested in this order, so that the ranges that they need are appended.
+ */
 typedef struct CachedStripe
 {
 	CachedRange **ranges;
@@ -283,9 +287,9 @@ PrepareToRead(StoredSetTest *test)
 	}
 }
 
-/* How many ranges of a stripe start at a hash or below? */
+/* How many ranges of a stripe start above a hash? */
 static int
-CountUpTo(const CachedStripe *stripe, uint64 hash)
+CountAbove(const CachedStripe *stripe, uint64 hash)
 {
 	int			low = 0;
 
@@ -293,7 +297,7 @@ CountUpTo(const CachedStripe *stripe, uint64 hash)
 	{
 		int			middle = low + (high - low) / 2;
 
-		if (stripe->ranges[middle]->start <= hash)
+		if (stripe->ranges[middle]->start > hash)
 			low = middle + 1;
 		else
 			high = middle;
@@ -311,7 +315,7 @@ EnterRange(CachedStripe *stripe, StoredSetTest *test, uint64 hash)
 	ReadRange(test, range, hash);
 	stripe->ranges = StoredSetMakePlace(stripe->ranges, stripe->nranges,
 										sizeof(CachedRange *));
-	i = CountUpTo(stripe, range->start);
+	i = CountAbove(stripe, range->start);
 	memmove(stripe->ranges + i + 1, stripe->ranges + i,
 			(stripe->nranges - i) * sizeof(CachedRange *));
 	stripe->ranges[i] = range;
@@ -330,15 +334,15 @@ GetRange(StoredSetTest *test, uint64 hash)
 {
 	int			number = (int) (hash >> (64 - STORED_SET_STRIPE_BITS));
 	CachedStripe *stripe = &test->cached->stripes[number];
-	int			n = CountUpTo(stripe, hash);
-	CachedRange *range = n == 0 ? NULL : stripe->ranges[n - 1];
+	int			i = CountAbove(stripe, hash);
+	CachedRange *range = i == stripe->nranges ? NULL : stripe->ranges[i];
+	uint64		nemptied = test->cache->nemptied;
 	MemoryContext oldcontext;
 
 	if (range != NULL && hash <= range->top)
 		return range;
-	n = (int) test->cache->nemptied;
 	PrepareToRead(test);
-	if (n != (int) test->cache->nemptied || (range != NULL && hash > range->last))
+	if (nemptied != test->cache->nemptied || (range != NULL && hash > range->last))
 		range = NULL;
 	stripe = &test->cached->stripes[number];
 	oldcontext = MemoryContextSwitchTo(test->cache->context);
@@ -437,4 +441,169 @@ StoredSetTestBeforeAdd(StoredSetTable *table, int64 oldest,
 	EnterSet(&test, oldest);
 	StoredSetTestKeys(&test, hashes, nhashes, answers);
 	MemoryContextDelete(cache.context);
+}
+
+/* ----------------------------------------------------------------
+ *							WHAT SQL CALLS
+ * ----------------------------------------------------------------
+ */
+
+/* What a call site knows */
+typedef struct CallSite
+{
+	BloomHasher hasher;
+	StoredSetCache *cache;		/* of tests, or NULL */
+} CallSite;
+
+static CallSite *
+GetCallSite(FunctionCallInfo fcinfo, bool is_array)
+{
+	CallSite   *site = fcinfo->flinfo->fn_extra;
+
+	if (site == NULL)
+		site = BloomMakeCallSite(fcinfo, 1, is_array, sizeof(CallSite));
+	return site;
+}
+
+/* Start a test.  NULL: the keys are null; the set was only looked at. */
+static CallSite *
+StartTest(FunctionCallInfo fcinfo, bool is_array, StoredSetTest *test,
+		  StoredSetTable *table)
+{
+	Oid			relid = StoredSetArg(fcinfo);
+	TimestampTz at = StoredSetTimeArg(fcinfo, 2);
+	CallSite   *site;
+
+	if (PG_ARGISNULL(1))
+	{
+		StoredSetOpen(table, relid, false, true);
+		StoredSetClose(table);
+		return NULL;
+	}
+	site = GetCallSite(fcinfo, is_array);
+	StoredSetStartTest(test, table, &site->cache, fcinfo->flinfo->fn_mcxt,
+					   relid, at);
+	return site;
+}
+
+/*
+ * bloom_set_contains
+ *		Does a set possibly contain a key?
+ */
+PG_FUNCTION_INFO_V1(bloom_set_contains);
+Datum
+bloom_set_contains(PG_FUNCTION_ARGS)
+{
+	StoredSetTable table;
+	StoredSetTest test;
+	CallSite   *site = StartTest(fcinfo, false, &test, &table);
+	uint64		hash;
+	bool		result;
+
+	if (site == NULL)
+		PG_RETURN_NULL();
+	hash = BloomHashKeyAs(&site->hasher, PG_GETARG_DATUM(1), &StoredSetHolder,
+						  &test.key_type, test.seed, BLOOM_TO_FIND);
+	result = StoredSetTestKey(&test, hash);
+	StoredSetFinishTest(&test);
+	PG_RETURN_BOOL(result);
+}
+
+/*
+ * Answers for the keys of an array, in its order, by a test.  NULL, if the array
+ * is null.
+ */
+static uint8 *
+TestArray(FunctionCallInfo fcinfo, BloomArrayKeys *array)
+{
+	StoredSetTable table;
+	StoredSetTest test;
+	CallSite   *site = StartTest(fcinfo, true, &test, &table);
+	uint8	   *answers;
+
+	if (site == NULL)
+		return NULL;
+	*array = BloomHashArray(&site->hasher, PG_GETARG_ARRAYTYPE_P(1),
+							&StoredSetHolder, &test.key_type, test.seed,
+							BLOOM_TO_FIND);
+	answers = palloc0(array->nkeys + 1);
+	StoredSetTestKeys(&test, array->hashes, array->nkeys, answers);
+	StoredSetFinishTest(&test);
+	return answers;
+}
+
+/*
+ * StoredSetKeysWithAnswer
+ *		The elements of an array that have this answer.
+ */
+Datum
+StoredSetKeysWithAnswer(BloomArrayKeys *array, const uint8 *answers,
+						StoredSetAnswer answer)
+{
+	uint64		n = 0;
+
+	for (uint64 i = 0; i < array->nkeys; i++)
+	{
+		if (answers[i] == answer)
+			array->keys[n++] = array->keys[i];
+	}
+	return BloomMakeKeyArray(array->element, array->keys, n);
+}
+
+/*
+ * bloom_set_missing
+ *		The elements of an array that a set certainly does not contain.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_missing);
+Datum
+bloom_set_missing(PG_FUNCTION_ARGS)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = TestArray(fcinfo, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(StoredSetKeysWithAnswer(&array, answers, STORED_SET_UNKNOWN));
+}
+
+/* Is one of the answers for an array decisive?  Null elements may be, too. */
+static Datum
+DecideByArray(FunctionCallInfo fcinfo, StoredSetAnswer decisive)
+{
+	BloomArrayKeys array;
+	uint8	   *answers = TestArray(fcinfo, &array);
+
+	if (answers == NULL)
+		PG_RETURN_NULL();
+	if (memchr(answers, decisive, array.nkeys) != NULL)
+		PG_RETURN_BOOL(decisive == STORED_SET_SEEN);
+	if (array.has_nulls)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(decisive != STORED_SET_SEEN);
+}
+
+/*
+ * bloom_set_contains_all
+ *		Does a set possibly contain every element of an array?
+ *
+ * Null elements count as in ALL.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_contains_all);
+Datum
+bloom_set_contains_all(PG_FUNCTION_ARGS)
+{
+	return DecideByArray(fcinfo, STORED_SET_UNKNOWN);
+}
+
+/*
+ * bloom_set_contains_any
+ *		Does a set possibly contain any element of an array?
+ *
+ * Null elements count as in ANY.
+ */
+PG_FUNCTION_INFO_V1(bloom_set_contains_any);
+Datum
+bloom_set_contains_any(PG_FUNCTION_ARGS)
+{
+	return DecideByArray(fcinfo, STORED_SET_SEEN);
 }

@@ -3,8 +3,8 @@
  * set/range.c
  *		A range of a stored set, for those that write: read it, merge, split.
  *
- * What the rows of a range hold, what their versions say, and why an answer is
- * right, is in set/README.
+ * set/README explains the rows of a range, their versions, and why an answer is
+ * right.
  *
  * Space in a lane
  * ---------------
@@ -16,10 +16,11 @@
  *
  * A version can be overwritten only by one of the same size.  So a lane that the
  * transaction writes for the second time gets room for more hashes than it has:
- * there will be a third time.  (Each write logs the whole lane.  With up to 127
+ * it will probably be written a third time.  (Each write logs the whole lane.  With up to 127
  * hashes, 100,000 adds in a statement log 720 bytes each; with 79, 510; with 39,
  * 320, but they take 1.3 times as long, since there are more lanes to read.)  A
- * call with one key leaves room at once, since its transaction may add another.
+ * call with one key leaves room the first time, since its transaction may add
+ * another.
  * A call with many keys, of which there are few for each range, makes a lane as
  * long as its hashes.
  *
@@ -267,8 +268,8 @@ AddLane(StoredSetRange *range, const StoredSetVersion *lane)
 }
 
 /*
- * Keep a version of a lane.  Of one that is not free, to add needs to know only
- * where its hashes are, and to remove needs all of them.
+ * Keep a version of a lane.  If it is held, an add needs only its start and its
+ * highest hash; a removal needs all of its hashes.
  */
 static void
 KeepLane(const StoredSetCall *call, StoredSetRange *range,
@@ -297,25 +298,6 @@ KeepLane(const StoredSetCall *call, StoredSetRange *range,
 	if (!lane->place.is_own)
 		row->ncommitted = row->nhashes;
 	range->nmergeable += row->ncommitted;
-}
-
-/*
- * StoredSetCopyPack
- *		A copy of a list, which is read in its page.
- */
-StoredSetPack
-StoredSetCopyPack(const StoredSetPack *pack)
-{
-	StoredSetPack copy = *pack;
-	Size		size = pack->end - pack->high_parts;
-	uint8	   *bytes = palloc(size);
-
-	memcpy(bytes, pack->high_parts, size);
-	copy.high_parts = bytes;
-	copy.low_parts = bytes + (pack->low_parts - pack->high_parts);
-	copy.ages = bytes + (pack->ages - pack->high_parts);
-	copy.end = bytes + size;
-	return copy;
 }
 
 /*
@@ -393,6 +375,53 @@ ReadRows(StoredSetCall *call, StoredSetRange *range, StoredSetKey *keys,
 	return false;
 }
 
+/* The highest of the points that are not above a hash. */
+static uint64
+PointOf(const StoredSetRange *range, uint64 hash)
+{
+	int			low = 0;
+
+	for (int high = range->npoints - 1; low < high;)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (range->points[middle] > hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return range->points[low];
+}
+
+/*
+ * An error, if the snapshot that this transaction keeps sees a range above the one
+ * that was found, whose row is there no more.
+ *
+ * Only SQL deletes rows of ranges.  The transaction's own tests would stop at such a
+ * range, and miss the keys that it adds or merges below.
+ */
+static void
+CheckDeleted(StoredSetCall *call, const StoredSetRange *range, uint64 from)
+{
+	StoredSetTable *table = &call->table;
+	StoredSetVersion version;
+
+	table->versions.lost_range = false;
+	if (!IsolationUsesXactSnapshot())
+		return;
+	table->visible.at_entry = false;	/* search again */
+	StoredSetFind(table, &table->visible, from, range->pack.start);
+	while (StoredSetNext(table, &table->visible, &version))
+	{
+		if (version.row.lane == 0 &&
+			PointOf(range, version.row.start) < version.row.start)
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("could not serialize access due to concurrent delete"),
+					 errdetail("Another transaction has deleted rows of the set by SQL since this one took its snapshot.")));
+	}
+}
+
 /*
  * StoredSetReadRange
  *		Read the range of a hash, as far as it may have this hash or lower ones,
@@ -414,6 +443,9 @@ StoredSetReadRange(StoredSetCall *call, StoredSetRange *range,
 					   (from - stripe) / Max(nkeys, 1));
 	if (!ReadRows(call, range, keys, nkeys))
 		TakeStripe(call, range, keys, nkeys, stripe);
+	/* rolled back, or deleted */
+	if (call->table.versions.lost_range)
+		CheckDeleted(call, range, from);
 	return nkeys - range->nkeys;
 }
 
@@ -444,24 +476,6 @@ KeepRemoved(StoredSetCall *call, StoredSetRange *range)
  *							WHERE KEYS FIND PLACE
  * ----------------------------------------------------------------
  */
-
-/* The highest of the points that are not above a hash. */
-static uint64
-PointOf(const StoredSetRange *range, uint64 hash)
-{
-	int			low = 0;
-
-	for (int high = range->npoints - 1; low < high;)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (range->points[middle] > hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return range->points[low];
-}
 
 /*
  * Choose the cells of a range, by the size that its list would have with all keys.

@@ -24,12 +24,7 @@
 #include "args.h"
 #include "key/hash.h"
 #include "set/pack.h"
-
-/* Bits of a hash that lists can keep */
-#define STORED_SET_ALL_BITS			64
-#ifndef STORED_SET_MIN_BITS
-#define STORED_SET_MIN_BITS			32
-#endif
+#include "set/params.h"
 
 /* Hashes that a lane can have */
 #define STORED_SET_LANE_KEYS		127
@@ -37,7 +32,8 @@
 /* What errors call a set */
 static const BloomHolder StoredSetHolder = {
 	"Bloom set", "set",
-	"bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all"
+	"bloom_set_contains_any, bloom_set_contains_all or bloom_set_add_all",
+	"bloom_set_contains, bloom_set_add or bloom_set_remove"
 };
 
 /* What a call says of a key */
@@ -47,14 +43,6 @@ typedef enum StoredSetAnswer
 	STORED_SET_SEEN,			/* found */
 	STORED_SET_FRESH			/* added */
 } StoredSetAnswer;
-
-/* In the definition of a set's table */
-typedef struct StoredSetParams
-{
-	int64		keep;			/* microseconds; 0: forever */
-	int64		seed;
-	int32		kept_bits;		/* of a hash, in lists */
-} StoredSetParams;
 
 /* A set, by the definition of its table */
 typedef struct StoredSet
@@ -71,9 +59,9 @@ typedef struct StoredSetSearch
 {
 	IndexScanDesc scan;			/* NULL: there was none yet */
 	ScanKeyData keys[4];		/* two, of which one has two parts */
-	uint64		from;			/* rows with starts from here down are found, */
-	uint64		lowest;			/* to here, and then */
-	uint64		end;			/* to here */
+	uint64		from;			/* the highest start */
+	uint64		lowest;			/* the end of this scan of the index */
+	uint64		end;			/* the end of the search */
 	uint64		start;			/* of the entry of the index that was read
 								 * last */
 	int32		lane;
@@ -82,6 +70,7 @@ typedef struct StoredSetSearch
 	bool		found;			/* a version of its row */
 	int			nlost;			/* entries of its row without one */
 	int			nlost_before;	/* in the search before, which lost all */
+	bool		lost_range;		/* a row of a range had no version */
 } StoredSetSearch;
 
 /* An open set */
@@ -148,7 +137,6 @@ typedef struct StoredSetLoad
 } StoredSetLoad;
 
 extern const char *StoredSetIdentify(Relation rel, StoredSet *set);
-extern int64 StoredSetCheckKeep(Datum value);
 extern Oid	StoredSetMakeTable(const StoredSet *set, Oid schema,
 							   const char *name, bool unlogged,
 							   const char *comment);

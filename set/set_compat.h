@@ -27,12 +27,6 @@
 #define TransamVariables	ShmemVariableCache
 #endif
 
-/* The type of a name takes a place for soft errors since PostgreSQL 16 */
-#if PG_VERSION_NUM < 160000
-#define parseTypeString(name, type, typmod, escontext) \
-	parseTypeString(name, type, typmod, (escontext) != NULL)
-#endif
-
 /* One function asks for the lock itself, or a stronger one, since PostgreSQL 17 */
 #if PG_VERSION_NUM < 170000
 #define LockHeldByMe(tag, mode, orstronger) LockHeldByMe(tag, mode)

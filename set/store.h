@@ -13,8 +13,8 @@
 #include "nodes/parsenodes.h"
 #include "utils/timestamp.h"
 
+#include "build.h"
 #include "set/set.h"
-#include "whole.h"
 
 /* The columns of a set's table */
 #define STORED_SET_START	1
@@ -46,10 +46,6 @@
 #endif
 #define STORED_SET_HARD_BYTES	6000
 
-/* Times that are kept are cut into this many slices, and some more are live */
-#define STORED_SET_SLICES		62
-#define STORED_SET_MAX_KEEP		(INT64CONST(1000) * 365 * USECS_PER_DAY)
-
 /* An array with place for one more element, or a first one, which doubles */
 static inline void *
 StoredSetMakePlace(void *array, int n, Size size)
@@ -74,15 +70,52 @@ StoredSetStripeEnd(uint64 hash)
 }
 
 /* ----------------------------------------------------------------
+ *							ARGUMENTS OF SQL
+ * ----------------------------------------------------------------
+ */
+
+/* The set, which is the first argument of all functions but bloom_sets */
+static inline Oid
+StoredSetArg(FunctionCallInfo fcinfo)
+{
+	BloomCheckNotNull(PG_ARGISNULL(0), "set");
+	return PG_GETARG_OID(0);
+}
+
+/* A time, of this name, which must be finite */
+static inline TimestampTz
+StoredSetCheckTime(const char *name, Datum value, bool isnull)
+{
+	TimestampTz at = DatumGetTimestampTz(value);
+
+	BloomCheckNotNull(isnull, name);
+	if (TIMESTAMP_NOT_FINITE(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("%s must be finite", name)));
+	return at;
+}
+
+static inline TimestampTz
+StoredSetTimeArg(FunctionCallInfo fcinfo, int argno)
+{
+	return StoredSetCheckTime("at", PG_GETARG_DATUM(argno), PG_ARGISNULL(argno));
+}
+
+/* ----------------------------------------------------------------
+ *							module.c
+ * ----------------------------------------------------------------
+ */
+
+extern const BloomBuildRoutine *StoredSetBuild;
+
+/* ----------------------------------------------------------------
  *							identity.c
  * ----------------------------------------------------------------
  */
 
-/* set/module.c */
-extern const BloomWholeRoutine *StoredSetFilters;
-
 extern char *StoredSetDefault(const StoredSet *set, Oid function);
-extern Oid	StoredSetParamsFunction(void);
+extern Oid	StoredSetFunction(const char *name);
 extern const char *StoredSetCure(Relation rel);
 extern Datum StoredSetKeepInterval(const StoredSetParams *params);
 extern int64 StoredSetSliceLength(const StoredSetParams *params);
@@ -99,7 +132,7 @@ extern void StoredSetRecall(StoredSetTable *table);
 extern void StoredSetRemember(const StoredSetTable *table);
 
 /* ----------------------------------------------------------------
- *							rows.c
+ *							table.c
  * ----------------------------------------------------------------
  */
 
@@ -153,6 +186,7 @@ StoredSetIsFree(const StoredSetVersion *version)
 }
 
 extern void StoredSetCheckPrivileges(const StoredSetTable *table, AclMode more);
+extern void StoredSetCheckWhole(const StoredSetTable *table);
 extern void StoredSetCheckWriter(StoredSetTable *table);
 extern void StoredSetBeginWriting(StoredSetTable *table);
 extern void StoredSetLock(StoredSetTable *table, uint64 hash);
@@ -167,6 +201,7 @@ extern bool StoredSetNext(StoredSetTable *table, StoredSetSearch *search,
 						  StoredSetVersion *version);
 extern StoredSetItem *StoredSetItemsOf(const StoredSetTable *table,
 									   const StoredSetPack *pack);
+extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
 extern void StoredSetInvalidRow(const StoredSetTable *table, uint64 start,
 								int32 lane, const char *wrong);
 
@@ -214,7 +249,6 @@ StoredSetIsUndecided(const StoredSetCall *call, const StoredSetKey *key)
 	return key->answer == STORED_SET_UNKNOWN || (call->claims && !key->is_held);
 }
 
-extern StoredSetPack StoredSetCopyPack(const StoredSetPack *pack);
 extern void StoredSetBeginPicture(StoredSetCall *call, StoredSetKey *keys,
 								  uint64 nkeys);
 extern bool StoredSetHasOnePicture(const StoredSetCall *call,
@@ -267,13 +301,7 @@ extern void StoredSetTestKeys(StoredSetTest *test, const uint64 *hashes,
 extern void StoredSetTestBeforeAdd(StoredSetTable *table, int64 oldest,
 								   const uint64 *hashes, uint64 nhashes,
 								   uint8 *answers);
-
-/* ----------------------------------------------------------------
- *							sql.c
- * ----------------------------------------------------------------
- */
-
-extern TimestampTz StoredSetCheckTime(const char *name, Datum value,
-									  bool isnull);
+extern Datum StoredSetKeysWithAnswer(BloomArrayKeys *array, const uint8 *answers,
+									 StoredSetAnswer answer);
 
 #endif							/* SET_STORE_H */

@@ -6,9 +6,9 @@
  * An add changes a row that it finds by its key.  Most of the time of such a
  * statement would go to the executor, so we call the table and the index
  * ourselves, and do what the executor does for such statements: locks and
- * privileges, command numbers, index entries, replica identity.  What it would
- * do beside that, for triggers, rules, policies, constraints and partitions, is
- * not needed: a table that has any of these is no set (set/identity.c).
+ * privileges, command numbers, index entries, replica identity.  Triggers, rules,
+ * policies, constraints and partitions need no code here: a table that has any of
+ * these is no set (set/identity.c).
  *
  * Searches
  * --------
@@ -27,10 +27,9 @@
  *	- Older versions of a row add nothing to its latest one, if that has been
  *	  committed or is our own.
  *
- * Whoever updates rows by SQL does so without our lock.  Such a row can move to
- * another page after the search has read the index, so that its only entry that
- * the search knows leads to nothing.  So a row of which nothing is left is
- * searched for once more.
+ * SQL updates rows without our lock.  It can move a row to another page after the
+ * search has read the index, so that the entry that was read leads to no version.
+ * So if no version of a row is found, the row is searched for once more.
  *
  * Invariants, while the lock of a stripe is held:
  *
@@ -43,9 +42,9 @@
  *	- A version is overwritten only by the subtransaction that has made it, and
  *	  while nothing else in the session reads the table.
  *
- * Whoever locks or changes rows by SQL while others add can break these.  The
- * worst that comes of it is that a write waits, be it in a deadlock, or fails with
- * 40001, 23505, 27000 or 55000.
+ * SQL that locks or changes rows while others add can break these.  At worst, a
+ * write then waits, perhaps in a deadlock, or fails with 40001, 23505, 27000 or
+ * 55000.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -97,6 +96,10 @@
  */
 #define LANE_END			(UINT64CONST(1) << 63)
 #define LANE_COMMITTED		UINT64CONST(0xff)	/* how many */
+
+StaticAssertDecl(STORED_SET_HARD_BYTES + 100 <= MaxHeapTupleSize &&
+				 (STORED_SET_LANE_KEYS + 1) * sizeof(uint64) + 100 <= MaxHeapTupleSize,
+				 "pages are too small for the rows of a set");
 
 /* Free space in a page that is worth an entry in the free space map */
 #define WORTHWHILE_SPACE	(BLCKSZ / 4)
@@ -179,6 +182,25 @@ StoredSetCheckWriter(StoredSetTable *table)
 	StoredSetCheckPrivileges(table, 0);
 	CheckCanWrite(table);
 	table->to_write = false;
+}
+
+/*
+ * StoredSetCheckWhole
+ *		An error, if the lists of a set do not have whole hashes.
+ */
+void
+StoredSetCheckWhole(const StoredSetTable *table)
+{
+	int			kept_bits = table->set.params.kept_bits;
+
+	if (kept_bits == STORED_SET_ALL_BITS)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("Bloom set \"%s\" does not keep whole hashes",
+					RelationGetRelationName(table->rel)),
+			 errdetail("It keeps %d of 64 bits, so that a hash stands for several keys.",
+					   kept_bits)));
 }
 
 /*
@@ -404,8 +426,8 @@ ReadList(StoredSetTable *table, StoredSetRow *row, const char *data, Size size)
 /*
  * Read a row from the slot, and check it before it is used.
  *
- * The owner of the table can have put any value into it.  What is accepted
- * here may lie about keys, but nothing else.
+ * The owner of the table can have put any value into it.  A forged row can give
+ * wrong answers, but cannot crash the server or make it read out of bounds.
  */
 static void
 ReadRow(StoredSetTable *table, StoredSetRow *row)
@@ -451,6 +473,25 @@ StoredSetItemsOf(const StoredSetTable *table, const StoredSetPack *pack)
 		StoredSetInvalidRow(table, pack->start, 0,
 							"Its list is not what its head says.");
 	return items;
+}
+
+/*
+ * StoredSetCopyPack
+ *		A copy of a list, which is read in its page.
+ */
+StoredSetPack
+StoredSetCopyPack(const StoredSetPack *pack)
+{
+	StoredSetPack copy = *pack;
+	Size		size = pack->end - pack->high_parts;
+	uint8	   *bytes = palloc(size);
+
+	memcpy(bytes, pack->high_parts, size);
+	copy.high_parts = bytes;
+	copy.low_parts = bytes + (pack->low_parts - pack->high_parts);
+	copy.ages = bytes + (pack->ages - pack->high_parts);
+	copy.end = bytes + size;
+	return copy;
 }
 
 /* ----------------------------------------------------------------
@@ -744,12 +785,11 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 		{
 			StoredSetSearch last = *search;
 			bool		is_end = !NextEntry(search);
+			bool		is_lost = search == &table->versions && last.at_entry &&
+			!last.found && last.nlost > 0 && (is_end || search->nlost == 0);
 
 			/* has a row moved, so that all that we know of it is gone? */
-			if (search == &table->versions && last.at_entry &&
-				!last.found && last.nlost > 0 &&
-				last.nlost != last.nlost_before &&
-				(is_end || search->nlost == 0))
+			if (is_lost && last.nlost != last.nlost_before)
 			{
 				SearchFrom(table, search, last.start, last.lane);
 				search->start = last.start;
@@ -757,6 +797,7 @@ NextSlot(StoredSetTable *table, StoredSetSearch *search)
 				search->nlost_before = last.nlost;
 				continue;
 			}
+			search->lost_range |= is_lost && last.lane == 0;
 			if (is_end && search->lowest > search->end)
 			{
 				uint64		from = search->lowest - 1;

@@ -20,6 +20,9 @@ WHERE obj_description(objid, classid::regclass::name) IS NULL
   -- the parts of an operator class
   AND classid NOT IN ('pg_amop'::regclass, 'pg_amproc'::regclass)
 ORDER BY object COLLATE "C";
+-- A comment is one sentence; the reference has the rest.
+SELECT object, length(comment) FROM (SELECT object, obj_description(objid, classid::regclass::name) AS comment FROM ours) AS c
+WHERE length(comment) > 200 OR comment ~ '[.?!] [A-Z]|\.$';
 
 -- Every function is IMMUTABLE and PARALLEL SAFE, but those that look at the
 -- planner's statistics.
@@ -151,7 +154,7 @@ WHERE proname NOT LIKE E'\\_%';
 
 -- What the library adds to a session that has loaded it: settings, which any role can
 -- change for itself.  (Its hooks: scripts/check-symbols.)
-SELECT bloom_is_empty(bloom_empty(10)) AS loaded;
+SELECT bloom_cardinality(bloom_empty(10)) = 0 AS loaded;
 SELECT name, context, vartype, boot_val FROM pg_settings WHERE name LIKE 'bloomtype.%' ORDER BY name;
 
 -- Every operator class in this database, ours among them, is complete.

@@ -61,7 +61,7 @@ SET max_parallel_workers_per_gather = 4;
 
 -- Workers that see no row at all; groups; a table without rows.
 SELECT bloom_agg(k) = bloom_agg(1) AS of_one_row FROM parallel_keys WHERE k = 1;
-SELECT bloom_is_empty(bloom_agg(k)) AS of_no_row, bloom_is_empty(bloom_agg(k, 10, 0.01)) AS of_no_row_fixed
+SELECT bloom_cardinality(bloom_agg(k)) = 0 AS of_no_row, bloom_cardinality(bloom_agg(k, 10, 0.01)) = 0 AS of_no_row_fixed
 FROM parallel_keys WHERE k < 0;
 SELECT count(*) AS groups, bool_and(bloom_contains_all(f, keys) AND cardinality(keys) = 100) AS no_false_negatives,
 	   bool_and(capacity = 100) AS sized
@@ -73,7 +73,7 @@ CREATE TABLE stored_filters AS
 SELECT few % 100 AS part, bloom_agg(k, 100000, 0.01) AS f FROM parallel_keys WHERE k IS NOT NULL GROUP BY 1;
 ALTER TABLE stored_filters SET (parallel_workers = 2);
 EXPLAIN (COSTS OFF) SELECT bloom_union_agg(f), bloom_intersect_agg(f) FROM stored_filters;
-SELECT bloom_union_agg(f) = fixed AS union_is_whole, bloom_is_empty(bloom_intersect_agg(f)) AS nothing_common
+SELECT bloom_union_agg(f) = fixed AS union_is_whole, bloom_cardinality(bloom_intersect_agg(f)) = 0 AS nothing_common
 FROM stored_filters, serial_result
 GROUP BY fixed;
 

@@ -41,7 +41,7 @@ SELECT (bloom_info(keys)).representation, (bloom_info(bits)).representation,
 	   abs((bloom_info(keys)).fill / (bloom_info(bits)).fill - 1) < 0.01 AS about_the_same_fill
 FROM both_forms;
 SELECT bits @> 1 AND bits @> 2 AS no_false_negatives, bloom_contains_any(bits, '{100,101,102}'::int[]) AS others,
-	   bloom_cardinality(bits) AS keys, bloom_jaccard(keys, bits) > 0.99 AS similar,
+	   bloom_cardinality(bits) AS keys, bloom_intersect_cardinality(keys, bits) AS common,
 	   (keys | bits) = bits AS union, (keys & bits) = keys AS intersection,
 	   bloom_superset(bloom_add(bits, 3), bloom_add(keys, 3)) AS added,
 	   (SELECT bloom_union_agg(f) = bloom_add_all(keys, ARRAY(SELECT generate_series(1, 30))) FROM (SELECT bits UNION ALL SELECT bloom_add(keys, i) FROM generate_series(1, 30) AS i) AS u (f)) AS aggregated
@@ -96,7 +96,7 @@ SELECT (bloom_info(bloom_fit(f, 0.01))).bits, substring(bloom_fit(f, 0.01)::byte
 FROM (SELECT bloom_add_all(bloom_empty_shaped(64 * 1024, 7), array_agg(i)) AS f, bloom_add_all(bloom_empty_shaped(64 * 256, 7), array_agg(i)) AS g FROM generate_series(1, 1500) AS i) AS s;
 -- unchanged when nothing can be gained
 SELECT bloom_fit(f, 0.01) = f AS full, bloom_fit(f, 1e-9) = f AS too_high_a_wish, bloom_fit(e, 0.01) @> 1 AS empty,
-	   (bloom_info(bloom_fit(e, 0.01))).bits AS bits_of_empty, bloom_is_empty(bloom_fit(s, 0.01)) AS shapeless
+	   (bloom_info(bloom_fit(e, 0.01))).bits AS bits_of_empty, bloom_cardinality(bloom_fit(s, 0.01)) = 0 AS shapeless
 FROM (SELECT bloom_agg(i, 1000, 0.01) AS f, bloom_empty(1000) AS e FROM generate_series(1, 1000) AS i) AS a,
 	 (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS b;
 -- a rate next to 1 is a capacity, too

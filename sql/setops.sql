@@ -62,7 +62,7 @@ FROM (SELECT a.filter AS a, b.filter AS b, c.filter AS c
 
 -- Without a shape, in every position.
 SELECT name, (s | filter) = filter AS left_of_union, (filter | s) = filter AS right_of_union,
-	   bloom_is_empty(s & filter) AS left_of_intersection, bloom_is_empty(filter & s) AS right_of_intersection,
+	   bloom_cardinality(s & filter) = 0 AS left_of_intersection, bloom_cardinality(filter & s) = 0 AS right_of_intersection,
 	   bloom_superset(filter, s) AS contains_it, bloom_superset(s, filter) AS in_it
 FROM parts, (SELECT bloom_agg(i) AS s FROM generate_series(1, 0) AS i) AS shapeless
 ORDER BY name COLLATE "C";

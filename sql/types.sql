@@ -246,7 +246,7 @@ SELECT bloom_empty(10) @> (a.x || b.y) FROM (SELECT 'a' COLLATE "C" AS x) AS a, 
 
 -- A key type that is named before the first key.
 SELECT type, i.key_type, i.keys, i.representation, f::text::bloom = f AS text_form, length(f::bytea) AS bytes,
-	   bloom_is_empty(f) AS empty, f | bloom_empty(10) = f AS union, f & bloom_empty(10) = bloom_empty(10) AS intersection
+	   bloom_cardinality(f) = 0 AS empty, f | bloom_empty(10) = f AS union, f & bloom_empty(10) = bloom_empty(10) AS intersection
 FROM unnest('{int,name,regclass,text[],mood,small,pair,pair[],jsonb,tsrange}'::text[]) AS type,
 	 bloom_empty(10, key_type => type::regtype) AS f, bloom_info(f) AS i;
 SELECT (bloom_info(bloom_empty_shaped(64, 1, key_type => 'uuid'))).key_type, bloom_empty(10, key_type => 'int') @> 5 AS five,

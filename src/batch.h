@@ -4,10 +4,10 @@
  *		Tests of many keys at once, for other libraries.
  *
  * bloomtype.so puts the address of a BloomBatchRoutine into the rendezvous
- * variable BLOOM_BATCH_ROUTINE when it is loaded.  Who wants to test the keys of
- * filter @> key together, such as bloomtype_scan, finds it there, and calls
- * nothing else of the type.  A library that knows another version leaves the
- * tests to the operator.
+ * variable BLOOM_BATCH_ROUTINE when it is loaded.  Libraries that test the keys of
+ * filter @> key in batches, such as bloomtype_scan, use this table and nothing else
+ * of the type.  A library that knows another interface leaves the tests to the
+ * operator.
  *
  *		routine = *find_rendezvous_variable(BLOOM_BATCH_ROUTINE);
  *		batch = routine->begin(context, type, collation, filter_is_constant);
@@ -24,11 +24,14 @@
 #include "fmgr.h"
 
 #define BLOOM_BATCH_ROUTINE		"bloomtype batches"
-#define BLOOM_BATCH_ROUTINE_VERSION	1
+
+/* Changes with what follows */
+#define BLOOM_BATCH_INTERFACE	1
 
 typedef struct BloomBatchRoutine
 {
-	int			version;
+	/* stays where it is, whatever the interface */
+	int			interface;		/* BLOOM_BATCH_INTERFACE */
 
 	/* the functions that @> and <@ call, as fmgr_info finds them */
 	PGFunction	contains;		/* (filter, key) */

@@ -3,7 +3,8 @@
  * pause.h
  *		Pauses between the steps of a call, for tests that force races.
  *
- * BLOOM_PAUSE("name") is nothing at all, but in a library that a test builds
+ * BLOOM_PAUSE("name") expands to nothing, except in a library that a test builds
+ * with one of
  *
  *	-DBLOOM_PAUSE_AT_GATE	a session whose application_name is the name of the
  *							pause stops there, for as long as somebody has the

@@ -16,8 +16,9 @@ use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_server start_small_server use_library use_mutant copy_sources apply_mutant answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
+our @EXPORT = qw(start_server start_small_server kill_server start_again use_library use_mutant copy_sources apply_mutant answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
 	make_gate paused);
 
 my $node;
@@ -208,6 +209,34 @@ sub start_node
 		END
 		$$});
 	return $node;
+}
+
+# kill_server NODE: kill -9 all of its processes at once.  A session outlives the postmaster
+# until it waits for something, and one that waits for what a killed one holds, for ever:
+# that of the query itself, too, which is about to end.
+sub kill_server
+{
+	my ($on) = @_;
+	my ($postmaster) = split /\n/, slurp_file($on->data_dir . '/postmaster.pid');
+	my @others = split /\n/, $on->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity');
+
+	kill 'KILL', $postmaster, @others;
+	$on->kill9;
+	return;
+}
+
+# start_again NODE: after that; it takes a moment until the last process has gone.
+sub start_again
+{
+	my ($on) = @_;
+
+	foreach my $attempt (1 .. 600)
+	{
+		return if $on->start(fail_ok => 1);
+		usleep(100_000);
+		$on->stop('fast', fail_ok => 1);
+	}
+	die 'the server does not start again';
 }
 
 # answer SQL: what the server says to it, in a session of its own.

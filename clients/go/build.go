@@ -102,13 +102,13 @@ func (b *Builder) count() {
 	}
 }
 
-// Err is ErrFull, with the rate that the filter now has, if more keys were added
+// Err is ErrOverfull, with the rate that the filter now has, if more keys were added
 // than the capacity, and nil otherwise.  Call it after the last Add.
 func (b *Builder) Err() error {
 	b.count()
-	if f := b.filter; f.IsFull() {
+	if f := b.filter; f.IsOverfull() {
 		return fmt.Errorf("%w: about %.0f, where it is %d; the false-positive rate is now %.3g, not %g",
-			ErrFull, f.estimate(), f.capacity, f.FPProbNow(), f.fpProb)
+			ErrOverfull, f.estimate(), f.capacity, f.FPProbNow(), f.fpProb)
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ var ErrFormat = errors.New("bloomtype: not a filter")
 // hashes or seeds differ, and of keys for a filter without a shape.
 var ErrShape = errors.New("bloomtype: shape mismatch")
 
-// ErrFull is the error of more keys than the capacity: see Builder.Err.
-var ErrFull = errors.New("bloomtype: more keys than the capacity")
+// ErrOverfull is the error of more keys than the capacity: see Builder.Err.
+var ErrOverfull = errors.New("bloomtype: more keys than the capacity")
 
 const (
 	version    = 1
@@ -295,10 +295,10 @@ func (f *Filter) FPProbNow() float64 {
 	return f.Info().FPProbNow
 }
 
-// IsFull reports whether FPProbNow is more than requested, and the estimated
-// number of keys above the capacity by more than chance.  It is bloom_is_full,
+// IsOverfull reports whether FPProbNow is more than requested, and the estimated
+// number of keys above the capacity by more than chance.  It is bloom_is_overfull,
 // and the rule of the server's WARNING.
-func (f *Filter) IsFull() bool {
+func (f *Filter) IsOverfull() bool {
 	m, capacity := float64(f.words*64), float64(f.capacity)
 	c := float64(f.hashes) * capacity / m
 	deviation := math.Sqrt(m*(math.Expm1(c)-c)) / float64(f.hashes)

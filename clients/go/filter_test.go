@@ -522,8 +522,8 @@ func TestURLs(t *testing.T) {
 // More keys than the capacity are an error, if asked for, with the rate.
 func TestFull(t *testing.T) {
 	for _, c := range []struct {
-		capacity, n int64
-		isFull, err bool
+		capacity, n     int64
+		isOverfull, err bool
 	}{{1000, 0, false, false}, {1000, 1000, false, false}, {2, 5, false, false}, {10, 1000, true, true}, {1000, 1100, true, true}} {
 		builder, err := NewBuilder(Options{Capacity: c.capacity})
 		if err != nil {
@@ -535,8 +535,8 @@ func TestFull(t *testing.T) {
 			}
 		}
 		f, err := builder.Filter(), builder.Err()
-		if f.IsFull() != c.isFull || errors.Is(err, ErrFull) != c.err {
-			t.Error(c, f.IsFull(), err)
+		if f.IsOverfull() != c.isOverfull || errors.Is(err, ErrOverfull) != c.err {
+			t.Error(c, f.IsOverfull(), err)
 		}
 		if now := fmt.Sprintf("where it is %d; the false-positive rate is now %.3g, not 0.01", c.capacity, f.FPProbNow()); err != nil && !strings.HasSuffix(err.Error(), now) {
 			t.Error(err, now)
@@ -548,7 +548,7 @@ func TestFull(t *testing.T) {
 func TestFullByServer(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(string(server(t, "full"))), "\n") {
 		fields := strings.Fields(line)
-		if f, err := FromBytes(unhex(t, fields[0])); err != nil || f.IsFull() != (fields[1] == "t") {
+		if f, err := FromBytes(unhex(t, fields[0])); err != nil || f.IsOverfull() != (fields[1] == "t") {
 			t.Error(line, err)
 		}
 	}

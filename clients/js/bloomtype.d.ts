@@ -77,7 +77,7 @@ export class BloomFilter {
   intersect(other: BloomFilter): BloomFilter
   readonly info: Info
   /** Is the rate, `info.fpProbNow`, above fpProb, and the estimate above the capacity by more than chance? */
-  readonly isFull: boolean
+  readonly isOverfull: boolean
   /** The bytes that the server takes, `$1::bytea::bloom`; not copied. */
   toBytes(): Uint8Array
   /** The text form, base64. */
@@ -101,7 +101,7 @@ export interface BuilderOptions {
    * Called once, when bytes are made of more keys than the capacity: the rate is
    * then `info.fpProbNow`.  By default, `console.warn` says so.
    */
-  onFull?: (info: Info) => void
+  onOverfull?: (info: Info) => void
 }
 
 export class BloomBuilder {

@@ -920,8 +920,8 @@ export class BloomFilter {
     }
   }
 
-  /** Does it hold more keys than it is sized for?  bloom_is_full of the server, and its WARNING. */
-  get isFull() {
+  /** Does it hold more keys than it is sized for?  bloom_is_overfull of the server, and its WARNING. */
+  get isOverfull() {
     return isOverfull(this.#fields)
   }
 
@@ -1089,7 +1089,7 @@ function combine(a, b) {
 // A filter, to be filled
 // ----------------------------------------------------------------
 
-const OPTIONS = ['capacity', 'fpProb', 'keyType', 'seed', 'onFull']
+const OPTIONS = ['capacity', 'fpProb', 'keyType', 'seed', 'onOverfull']
 
 /** An option by this name would be ignored: it may be another's, such as fp_prob. */
 function checkOptions(options) {
@@ -1105,12 +1105,12 @@ function checkOptions(options) {
 export class BloomBuilder {
   #fields
   #content
-  #onFull
+  #onOverfull
 
   constructor(options) {
     checkOptions(options)
-    const { capacity, fpProb = 0.01, keyType, seed = 0, onFull = warn } = options
-    if (typeof onFull !== 'function') throw wrongKey('onFull is not a function')
+    const { capacity, fpProb = 0.01, keyType, seed = 0, onOverfull = warn } = options
+    if (typeof onOverfull !== 'function') throw wrongKey('onOverfull is not a function')
     const { bits, hashes } = params(capacity, fpProb)
     if (keyType === undefined) throw wrongType("name the keyType, such as 'text' or 'bigint'")
     const [seedH, seedL] = halves(seed)
@@ -1124,7 +1124,7 @@ export class BloomBuilder {
       fpProb,
     }
     this.#content = new Content(this.#fields)
-    this.#onFull = onFull
+    this.#onOverfull = onOverfull
   }
 
   /** Adds a key; null and undefined are no keys, as in SQL. */
@@ -1149,10 +1149,10 @@ export class BloomBuilder {
   toBytes() {
     const bytes = this.#content.encode(this.#fields)
     const count = Number(new DataView(bytes.buffer).getBigUint64(36, true))
-    if (this.#onFull && isOverfull({ ...this.#fields, form: bytes[1], count })) {
-      const onFull = this.#onFull
-      this.#onFull = null         // once
-      onFull(new BloomFilter(bytes).info)
+    if (this.#onOverfull && isOverfull({ ...this.#fields, form: bytes[1], count })) {
+      const onOverfull = this.#onOverfull
+      this.#onOverfull = null         // once
+      onOverfull(new BloomFilter(bytes).info)
     }
     return bytes
   }

@@ -80,7 +80,7 @@ for (const v of vectors.filters) {
     `tested: ${v.keys.length} keys and ${v.others.length} others`)
   if (v.sql === null || v.keys.length === 0) continue
   if (v.sql.includes('bloom_empty_shaped')) continue       // has no capacity of its own
-  const builder = BloomFilter.builder({ capacity: Number(v.capacity), fpProb: v.fp_prob, seed: BigInt(v.seed), keyType: v.keys[0].type, onFull() {} })
+  const builder = BloomFilter.builder({ capacity: Number(v.capacity), fpProb: v.fp_prob, seed: BigInt(v.seed), keyType: v.keys[0].type, onOverfull() {} })
   builder.addAll(v.keys.map(keyOf)).addAll(v.keys.map(keyOf))
   check(hex(builder.toBytes()) === v.bytes, 'made', hex(builder.toBytes()), v.bytes)
 }
@@ -192,14 +192,14 @@ for (const [name, what] of [['fp_prob', /unknown option fp_prob; write fpProb$/]
 }
 fails('22023', 'one text in place of several', () => BloomFilter.builder({ capacity: 1000, keyType: 'text' }).addAll('abc'))
 fails('22023', 'no options', () => BloomFilter.builder(1000))
-fails('22023', 'onFull is no function', () => BloomFilter.builder({ capacity: 1000, keyType: 'text', onFull: true }))
+fails('22023', 'onOverfull is no function', () => BloomFilter.builder({ capacity: 1000, keyType: 'text', onOverfull: true }))
 
 // more keys than the capacity
 const calls = []
-const over = (capacity, n) => BloomFilter.builder({ capacity, keyType: 'bigint', onFull: (info) => calls.push(info) }).addAll(Array(n).keys())
-check(!over(1000, 1000).build().isFull && !over(10, 5).build().isFull && !over(2, 5).build().isFull && calls.length === 0, 'up to the capacity, all is well')
+const over = (capacity, n) => BloomFilter.builder({ capacity, keyType: 'bigint', onOverfull: (info) => calls.push(info) }).addAll(Array(n).keys())
+check(!over(1000, 1000).build().isOverfull && !over(10, 5).build().isOverfull && !over(2, 5).build().isOverfull && calls.length === 0, 'up to the capacity, all is well')
 const heap = over(10, 1000)
-check(heap.build().isFull && heap.toString() && calls.length === 1 && calls[0].capacity === 10 && calls[0].fpProbNow > 0.99, 'beyond it, one call', ...calls)
+check(heap.build().isOverfull && heap.toString() && calls.length === 1 && calls[0].capacity === 10 && calls[0].fpProbNow > 0.99, 'beyond it, one call', ...calls)
 const said = []
 const { warn } = console
 console.warn = (text) => said.push(text)
@@ -252,7 +252,7 @@ if (folder) {
   })
   check(pairs.length > 100 && wrong.length === 0, `unions and intersections of ${pairs.length} pairs`, ...wrong)
   const full = readFileSync(`${folder}/full`, 'utf8').trim().split('\n').map((line) => line.split(' '))
-  check(full.length > 20 && full.every(([bytes, isFull]) => BloomFilter.from(unhex(bytes)).isFull === (isFull === 't')), `${full.length} filters are full, or not`)
+  check(full.length > 20 && full.every(([bytes, isOverfull]) => BloomFilter.from(unhex(bytes)).isOverfull === (isOverfull === 't')), `${full.length} filters are full, or not`)
   const verdicts = readFileSync(`${folder}/verdicts`, 'utf8').trim().split('\n')
   check(verdicts.length > 100 && verdicts.every((line) => {
     const [verdict, file] = line.split(' ')

@@ -43,7 +43,7 @@ from typing import Any, Callable, Iterable, Iterator
 
 import xxhash
 
-__all__ = ["Filter", "FullWarning", "Key", "KeyTypeError", "best_params", "canonical", "register"]
+__all__ = ["Filter", "OverfullWarning", "Key", "KeyTypeError", "best_params", "canonical", "register"]
 __version__ = "1.0.0rc3"
 
 MASK = 2**64 - 1
@@ -65,7 +65,7 @@ class KeyTypeError(TypeError):
     """A key of another type than the filter holds."""
 
 
-class FullWarning(UserWarning):
+class OverfullWarning(UserWarning):
     """A filter holds more keys than its capacity, so that its rate is higher than requested."""
 
 
@@ -618,18 +618,18 @@ class Filter:
                 bits[position >> 3] |= 1 << (position & 7)
         return n
 
-    def _check_full(self, added: int, stacklevel: int = 3) -> None:
+    def _check_overfull(self, added: int, stacklevel: int = 3) -> None:
         """Warn, once, if there are more keys than the capacity, as the server does."""
         self._until_check -= added
         if self._keys is not None or self._warned or self._until_check > 0:
             return
         keys = self.cardinality()
-        if self.is_full():
+        if self.is_overfull():
             self._warned = True
             warnings.warn(
                 f"the filter holds about {keys:.0f} keys, its capacity is {self.capacity}; "
                 f"its false-positive rate is now {self.fp_prob_now():.3g}, not {self.fp_prob:g}",
-                FullWarning, stacklevel=stacklevel)  # fmt: skip
+                OverfullWarning, stacklevel=stacklevel)  # fmt: skip
         # not before each key, where most are repeats
         self._until_check = max(int(self.capacity - keys), self.capacity // 100, 1)
 
@@ -660,11 +660,11 @@ class Filter:
 
     def add(self, key: Any) -> None:
         """Add a key.  The first one decides on the type of all."""
-        self._check_full(self._add((key,)))
+        self._check_overfull(self._add((key,)))
 
     def update(self, keys: Iterable[Any]) -> None:
-        """Add all keys; None is none, as in SQL.  More of them than the capacity are a FullWarning."""
-        self._check_full(self._add(keys))
+        """Add all keys; None is none, as in SQL.  More of them than the capacity are a OverfullWarning."""
+        self._check_overfull(self._add(keys))
 
     def _add(self, keys: Iterable[Any]) -> int:
         """Add all keys; at least how many have become bits."""
@@ -718,7 +718,7 @@ class Filter:
             both._settle()
         else:
             both._keys, both._bits = None, _combine(self._as_bits(), other._as_bits(), int.__or__)
-        both._check_full(0)
+        both._check_overfull(0)
         return both
 
     def __and__(self, other: Filter) -> Filter:
@@ -752,8 +752,8 @@ class Filter:
             return len(self._keys) / 2**64
         return (self._bits_set() / (self.words * 64)) ** self.hashes
 
-    def is_full(self) -> bool:
-        """Is the rate above fp_prob, and the estimate above the capacity by more than chance?  As bloom_is_full."""
+    def is_overfull(self) -> bool:
+        """Is the rate above fp_prob, and the estimate above the capacity by more than chance?  As bloom_is_overfull."""
         if self._keys is not None:
             return False
         size, c = self.words * 64, self.hashes * self.capacity / (self.words * 64)
@@ -832,6 +832,8 @@ def _estimate(bits: int, hashes: int, bits_set: float) -> float:
 
 def register(connection: Any, info: Any = None) -> None:
     """From now on, a bloom is a Filter on this connection of psycopg 3.
+
+    A cursor that was made before keeps returning text.
 
     For an AsyncConnection, give the type as well:
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import xxhash
 
-from bloomtype import Filter, FullWarning, Key, KeyTypeError, best_params, canonical
+from bloomtype import Filter, OverfullWarning, Key, KeyTypeError, best_params, canonical
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
@@ -185,7 +185,7 @@ def alone() -> None:
     unsized = Filter.from_bytes(bytes.fromhex(VECTORS["filters"][0]["bytes"]))
     check((unsized | f) == f == (f | unsized) and (unsized & f) == unsized and 1 not in unsized, "without a shape")
     raises(ValueError, lambda: unsized.add(1), "it takes no keys")
-    check(not unsized.is_full(), "and is not full")
+    check(not unsized.is_overfull(), "and is not full")
     raises(TypeError, lambda: Filter(10, fpProb=0.001), "an option that there is not")
 
 
@@ -199,15 +199,15 @@ def warned(call) -> list[str]:
 
 def full() -> None:
     check(warned(lambda: filter_of(range(1000))) == [] == warned(lambda: filter_of(range(5), 2))
-          and not filter_of(range(1000)).is_full() and not filter_of(range(5), 2).is_full(), "up to the capacity, all is well")  # fmt: skip
-    text = "FullWarning test_bloomtype.py: the filter holds about "
+          and not filter_of(range(1000)).is_overfull() and not filter_of(range(5), 2).is_overfull(), "up to the capacity, all is well")  # fmt: skip
+    text = "OverfullWarning test_bloomtype.py: the filter holds about "
     for said in (warned(lambda: filter_of(range(1000), 10)),
                  warned(lambda: [f.add(i) for f in (Filter(10),) for i in range(1000)]),
                  warned(lambda: filter_of(range(1000)) | filter_of(range(1000, 2000)))):  # fmt: skip
         check(len(said) == 1 and said[0].startswith(text), "beyond it, one warning", *said)
     f = Filter.from_bytes(bytes(filter_of(range(1000))))
     said = warned(lambda: f.update(range(1000, 3000)))
-    check(f.is_full() and len(said) == 1 and said[0].endswith("its capacity is 1000; its false-positive rate is now "
+    check(f.is_overfull() and len(said) == 1 and said[0].endswith("its capacity is 1000; its false-positive rate is now "
           f"{f.fp_prob_now():.3g}, not 0.01"), "which says what the rate is now", *said)  # fmt: skip
     check(warned(lambda: f.copy().fit(0.5)) == [] == warned(lambda: f & f), "a copy says nothing")
 
@@ -439,7 +439,7 @@ def from_server(folder: Path) -> None:
     ]  # fmt: skip
     check(pairs and not wrong, f"unions and intersections of {len(pairs)} pairs", *wrong)
     lines = [line.split() for line in (folder / "full").read_text().splitlines()]
-    wrong = [line for line in lines if Filter.from_bytes(bytes.fromhex(line[0])).is_full() != (line[1] == "t")]
+    wrong = [line for line in lines if Filter.from_bytes(bytes.fromhex(line[0])).is_overfull() != (line[1] == "t")]
     check(lines and not wrong, f"{len(lines)} filters are full, or not", *wrong)
     wrong = []
     for line in (folder / "verdicts").read_text().splitlines():
@@ -481,7 +481,7 @@ def has_module(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
-warnings.simplefilter("ignore", FullWarning)
+warnings.simplefilter("ignore", OverfullWarning)
 alone()
 full()
 numbers_given()

@@ -52,7 +52,7 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION pg_stat_statements});
 
 # a type whose hash function tells what it sees, and a table behind a security barrier
-my ($one) = slurp_file('sql/scan.sql') =~ /^(CREATE TYPE one .*?^CREATE TABLE two .*?$)/ms;
+my ($one) = slurp_file("$FindBin::RealBin/../sql/scan.sql") =~ /^(CREATE TYPE one .*?^CREATE TABLE two .*?$)/ms;
 $node->safe_psql('postgres', "$one\nANALYZE");
 
 my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};

@@ -24,11 +24,24 @@ SELECT bloom_set_contains_all('visited', ARRAY[1, 2, 3, 5]) AS all_there,
 	   bloom_set_contains_all('visited', ARRAY[4, NULL]) AS decided,
 	   bloom_set_contains_all('visited', '{}'::int[]) AS vacuously;
 
--- null keys
-SELECT bloom_set_add('visited', NULL::int) IS NULL AS add,
-	   bloom_set_add_all('visited', NULL::int[]) IS NULL AS add_all,
-	   bloom_set_contains('visited', NULL::int) IS NULL AS contains,
-	   bloom_set_contains_all('visited', NULL::int[]) IS NULL AS contains_all;
+-- a null key is new each time, as for a unique index, and leaves nothing
+SELECT bloom_set_add('visited', NULL::int) AS null_is_new, bloom_set_add('visited', NULL::int) AS new_again, bloom_set_add('visited', NULL) AS untyped_too,
+	   (SELECT keys FROM bloom_set_info('visited'));
+-- so that a row without a key is inserted
+CREATE TABLE message (id int, body text);
+INSERT INTO message SELECT id, body FROM (VALUES (NULL::int, 'a'), (NULL, 'b'), (1, 'seen'), (21, 'new')) AS m (id, body) WHERE bloom_set_add('visited', id);
+SELECT * FROM message ORDER BY body;
+DROP TABLE message;
+-- a test of it is null, as with =; a removal, too; in arrays it counts as in ANY and ALL, or is left out
+SELECT bloom_set_contains('visited', NULL::int) AS null_test, bloom_set_contains('visited', NULL::int) IS NOT TRUE AS kept, bloom_set_remove('visited', NULL::int) AS null_removal;
+SELECT bloom_set_contains_any('visited', ARRAY[4, NULL]) AS null_any, bloom_set_contains_any('visited', ARRAY[1, NULL]) AS decided_any;
+SELECT bloom_set_add_all('visited', ARRAY[NULL, 21, NULL]::int[]) AS left_out, bloom_set_missing('visited', ARRAY[NULL, 4]) AS left_out_too;
+SELECT bloom_set_add_all('visited', NULL::int[]) IS NULL AS add_all, bloom_set_missing('visited', NULL::int[]) IS NULL AS missing,
+	   bloom_set_contains_all('visited', NULL::int[]) IS NULL AS contains_all, bloom_set_contains_any('visited', NULL::int[]) IS NULL AS contains_any;
+SELECT bloom_set_remove('visited', 21) AS taken_back;
+-- fail: a null set, and a null time, also with a null key
+SELECT bloom_set_add(NULL, NULL);
+SELECT bloom_set_add('visited', NULL, NULL);
 
 -- integers of any width are one key type, any other is an error, also when
 -- the key would go to a range that has no row yet

@@ -7,8 +7,7 @@ SELECT d.classid, d.objid, pg_describe_object(d.classid, d.objid, d.objsubid) AS
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND extname IN ('bloomtype_set', 'bloomtype_unique');
 
--- What there is.
-SELECT classid::regclass AS catalog FROM ours GROUP BY classid ORDER BY classid::regclass::text COLLATE "C";
+-- (What there is: set_extensions.sql.)
 
 -- Everything has a comment, but what belongs to something that has one, and the
 -- functions of types, operators and aggregates, whose names begin with an underscore.
@@ -20,6 +19,9 @@ WHERE obj_description(objid, classid::regclass::name) IS NULL
   -- the parts of an operator class
   AND classid NOT IN ('pg_amop'::regclass, 'pg_amproc'::regclass)
 ORDER BY object COLLATE "C";
+-- A comment is one sentence; the reference has the rest.
+SELECT object, length(comment) FROM (SELECT object, obj_description(objid, classid::regclass::name) AS comment FROM ours) AS c
+WHERE length(comment) > 200 OR comment ~ '[.?!] [A-Z]|\.$';
 
 -- What they promise to the planner.
 SELECT p.oid::regprocedure AS function, provolatile, proparallel

@@ -16,7 +16,7 @@ CREATE DOMAIN page AS text CHECK (length(value) < 100);
 CREATE DOMAIN pages AS page[];
 CREATE TABLE log (page page, visitor bigint, moods mood[]);
 CREATE TEMP TABLE made AS
-SELECT i, name, bloom_set_create('s' || i, name) AS set
+SELECT i, name, bloom_set_create('s' || i, name::regtype) AS set
 FROM unnest(ARRAY['int', 'int8', 'pg_catalog.int2', 'INTEGER', '  bigint ', 'text', 'varchar(3)', 'character varying', 'char(5)', 'name', '"char"',
 	'numeric(10, 2)', 'float', 'float4', 'double precision', 'bool', 'uuid', 'bytea', 'jsonb', 'inet', 'date', 'time', 'timestamp', 'timestamp(0) with time zone', 'interval',
 	'int[]', 'text array', 'numeric[][3]', 'mood', 'other."Mood"', 'mood[]', 'visit', 'visit[]', 'page', 'pages', 'log', 'int4range', 'regclass']) WITH ORDINALITY AS n (name, i);
@@ -32,18 +32,16 @@ $$;
 
 -- fail, all of these
 \set VERBOSITY sqlstate
-SELECT bloom_set_create('s', 1000);
+-- a number is an OID
+SELECT bloom_set_create('s', 1);
 SELECT bloom_set_create('s');
 \set VERBOSITY default
 SELECT bloom_set_create('s', NULL);
 SELECT bloom_set_create('s', '');
--- the words of a syntax error differ between versions
-\set VERBOSITY sqlstate
-SELECT bloom_set_create('s', '1000');
-\set VERBOSITY default
 SELECT bloom_set_create('s', 'nowhere');
 SELECT bloom_set_create('s', 'nowhere.mood');
 SELECT bloom_set_create('s', '"Mood"');
+-- the words of a syntax error differ between versions
 \set VERBOSITY sqlstate
 SELECT bloom_set_create('s', 'int; DROP TABLE log');
 \set VERBOSITY default
@@ -84,7 +82,7 @@ ROLLBACK;
 SELECT bloom_set_contains('ids', 'a');
 \set VERBOSITY default
 -- a key that is null is of any type, so is an array that is null
-SELECT bloom_set_add('ids', NULL) IS NULL AS add, bloom_set_add('ids', NULL::text) IS NULL AS add_text, bloom_set_add('ids', NULL::point) IS NULL AS add_point,
+SELECT bloom_set_add('ids', NULL) AS add, bloom_set_add('ids', NULL::text) AS add_text, bloom_set_add('ids', NULL::point) AS add_point,
 	   bloom_set_contains('ids', NULL::text) IS NULL AS contains, bloom_set_add_all('ids', NULL::text[]) IS NULL AS add_all,
 	   bloom_set_contains_all('ids', NULL::text[]) IS NULL AS contains_all, bloom_set_contains_any('ids', NULL::text[]) IS NULL AS contains_any,
 	   bloom_set_missing('ids', NULL::text[]) IS NULL AS missing;
@@ -276,8 +274,7 @@ DROP FUNCTION try;
 --
 -- Where the type is kept: the default of a column, which only its owner changes
 --
-SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'ids'::regclass \gset
-SELECT (bloom_info(substring(:'pg_get_expr' FROM '''([^'']*)''::bloom')::bloom)).key_type;
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'ids'::regclass;
 -- a table with the same definition is a set, be it made by hand
 CREATE TABLE again (LIKE ids INCLUDING ALL);
 SELECT bloom_set_add('again', 1) AS new, bloom_set_add('ids', 1) AS new, bloom_set_add('again', 1) AS seen;

@@ -56,7 +56,7 @@ DROP TABLE regress_bloom_apart.payments;
 -- no cure for a table that never was one
 CREATE TABLE five (a int, b int, c int, hashes bytea, e int);
 SELECT bloom_set_contains('five', 1);
-ALTER TABLE five ALTER COLUMN hashes SET DEFAULT _bloom_set_params(0, 1, 64, bloom_empty(1, key_type => 'int'));
+ALTER TABLE five ALTER COLUMN hashes SET DEFAULT _bloom_set_params('1');
 SELECT bloom_set_contains('five', 1);
 DROP TABLE five;
 
@@ -64,14 +64,14 @@ DROP TABLE five;
 CREATE FUNCTION regress_bloom_apart._bloom_set_params(int) RETURNS bytea LANGUAGE sql AS $$ SELECT 1 / 0; SELECT '\x'::bytea $$;
 CREATE FUNCTION _bloom_set_params() RETURNS bytea LANGUAGE sql AS $$ SELECT '\x'::bytea $$;
 CREATE TABLE other_function (hashes bytea DEFAULT regress_bloom_apart._bloom_set_params(1), more bytea DEFAULT _bloom_set_params());
-CREATE TABLE some_column (hashes bytea DEFAULT _bloom_set_params(0, 1, 64, bloom_empty(1)));
-CREATE TABLE two_columns (a bytea DEFAULT _bloom_set_params(0, 1, 64, bloom_empty(1)), b bytea DEFAULT _bloom_set_params(0, 1, 64, bloom_empty(1)));
+CREATE TABLE some_column (hashes bytea DEFAULT _bloom_set_params('1 keep=0 seed=1 kept_bits=64 key_type=int8'));
+CREATE TABLE two_columns (a bytea DEFAULT _bloom_set_params('1 keep=0 seed=1 kept_bits=64 key_type=int8'), b bytea DEFAULT _bloom_set_params('1 keep=0 seed=1 kept_bits=64 key_type=int8'));
 CREATE TABLE no_constants (LIKE copy INCLUDING ALL);
-ALTER TABLE no_constants ALTER COLUMN hashes SET DEFAULT _bloom_set_params((random() * 5)::bigint, 1, 64, bloom_empty(1));
+ALTER TABLE no_constants ALTER COLUMN hashes SET DEFAULT _bloom_set_params(md5(random()::text));
 CREATE TABLE within (LIKE copy INCLUDING ALL);
-ALTER TABLE within ALTER COLUMN hashes SET DEFAULT coalesce(_bloom_set_params(0, 1, 64, bloom_empty(1)), '\x');
+ALTER TABLE within ALTER COLUMN hashes SET DEFAULT coalesce(_bloom_set_params('1 keep=0 seed=1 kept_bits=64 key_type=int8'), '\x');
 CREATE VIEW a_view AS SELECT * FROM some_column;
-ALTER VIEW a_view ALTER COLUMN hashes SET DEFAULT _bloom_set_params(0, 1, 64, bloom_empty(1));
+ALTER VIEW a_view ALTER COLUMN hashes SET DEFAULT _bloom_set_params('1 keep=0 seed=1 kept_bits=64 key_type=int8');
 CREATE TABLE parts (LIKE copy INCLUDING DEFAULTS) PARTITION BY RANGE (start);
 CREATE TABLE part PARTITION OF parts DEFAULT;
 CREATE TABLE child () INHERITS (some_column);
@@ -83,6 +83,14 @@ ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 INSERT INTO copy VALUES (5, NULL, 0, '\x00ff');
 SELECT set, key_type, bytes IS NOT NULL AS has_bytes, problem FROM bloom_sets() ORDER BY set::text COLLATE "C";
 SELECT count(*) AS sets FROM bloom_sets() WHERE problem IS NULL;
+-- by whoever lists them, and no lock is kept
+CREATE ROLE regress_bloom_nobody;
+BEGIN;
+SET LOCAL ROLE regress_bloom_nobody;
+SELECT count(*) > 10 AS listed FROM bloom_sets();
+SELECT relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation' AND relation >= 16384;
+COMMIT;
+DROP ROLE regress_bloom_nobody;
 
 DROP TABLE copy, other_function, some_column, two_columns, no_constants, within, parts, child, no_index, more_index, guarded CASCADE;
 DROP FUNCTION _bloom_set_params();

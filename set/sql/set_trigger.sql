@@ -341,6 +341,24 @@ COPY file FROM stdin;
 3
 \.
 INSERT INTO file VALUES (1), (2), (3);
+-- ... whatever is monitored, and in a function
+SET track_activities = off;
+COPY file FROM stdin;
+1
+\.
+RESET track_activities;
+DO $$ BEGIN EXECUTE 'COPY file FROM PROGRAM ''echo 1'''; END $$;
+-- not an INSERT that a COPY into another table makes
+CREATE TABLE inbox (id int);
+CREATE FUNCTION pass_on() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO file VALUES (new.id); RETURN new; END $$;
+CREATE TRIGGER pass_on BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION pass_on();
+COPY inbox FROM stdin;
+1
+4
+\.
+SELECT id FROM file ORDER BY id;
+DROP TABLE inbox;
+DROP FUNCTION pass_on;
 -- a restore: the set comes with its keys
 TRUNCATE file;
 ALTER TABLE file DISABLE TRIGGER ALL;

@@ -9,7 +9,6 @@ use FindBin;
 use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use Server;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $node = start_server('crash', '');
 
@@ -52,21 +51,9 @@ foreach my $name ('committed', 'rolled back')
 my @crashing = start_sessions(('CALL add_until_crash(:session)') x 4);
 ok( $node->poll_query_until('postgres', q{SELECT count(*) > 2000 AND count(DISTINCT session) = 4 FROM told WHERE set = 'crash'}),
 	'sessions are adding');
-# A session outlives the postmaster until it waits for something, so it is killed
-# as well; and with it all other processes, which could wait for its locks for ever.
-my @pids = split /\n/, answer(q{SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()});
-$node->kill9;
-kill 'KILL', @pids;
+kill_server($node);
 end_sessions(@crashing);
-# it takes a moment until the last process has gone
-my $started = 0;
-foreach my $attempt (1 .. 600)
-{
-	last if $started = $node->start(fail_ok => 1);
-	usleep(100_000);
-	$node->stop('fast', fail_ok => 1);
-}
-ok($started, 'the server starts again');
+start_again($node);
 is( answer(q{
 	SELECT count(*) FROM generate_series(1, (SELECT max(key) + 1000 FROM told WHERE set = 'crash')) AS k
 	WHERE bloom_set_contains('crash', k) <> EXISTS (SELECT FROM told WHERE set = 'crash' AND key = k)}),

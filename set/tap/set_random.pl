@@ -23,14 +23,14 @@ local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 
 
 foreach my $form ('', '--keep --capacity', '--unlogged --sessions 6 --keys 150')
 {
-	my $said = `$python ../test/model/sets.py --calls $calls --seed $seed $form 2>&1`;
+	my $said = `$python $FindBin::RealBin/../../test/model/sets.py --calls $calls --seed $seed $form 2>&1`;
 	my ($verdict) = $said =~ /^((?:not )?ok of .*)$/m;
 
 	is($?, 0, "$form " . ($verdict // 'failed')) or diag $said;
 	note $said;
 	# it has done what it is for
 	foreach my $what ('told new', 'removed', 'removed in blocks', 'waited', 'waited, and went on', 'races', 'serialization failures', 'prepared', 'savepoints',
-		'rows written or locked by SQL', 'vacuums', 'rewritten', 'rewritten in a transaction', 'restored')
+		'rows written or locked by SQL', 'rows deleted by SQL', 'null keys', 'vacuums', 'rewritten', 'rewritten in a transaction', 'restored')
 	{
 		ok($said =~ /^# $what: \d+$/m, "$form: $what");
 	}

@@ -10,7 +10,6 @@ use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use PostgreSQL::Test::Cluster;
 use Server;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $node = start_server('crash', "client_min_messages = error\n", allows_streaming => 1);
 
@@ -91,19 +90,9 @@ sub check
 my @crashing = start_sessions(('CALL insert_until_crash(:session)') x 3);
 ok( $node->poll_query_until('postgres', q{SELECT count(*) > 1000 FROM t}), 'sessions insert the same keys')
   and ok($node->poll_query_until('postgres', q{SELECT count(*) > 300 FROM told}), 'and are refused repeats');
-# a session outlives the postmaster until it waits for something
-my @pids = split /\n/, answer(q{SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()});
-$node->kill9;
-kill 'KILL', @pids;
+kill_server($node);
 end_sessions(@crashing);
-my $started = 0;
-foreach my $attempt (1 .. 600)
-{
-	last if $started = $node->start(fail_ok => 1);
-	usleep(100_000);
-	$node->stop('fast', fail_ok => 1);
-}
-ok($started, 'the server starts again');
+start_again($node);
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 my ($status, $out, $err) = $standby->psql('postgres', 'INSERT INTO t VALUES (1, 1)');
 like($err, qr/read-only transaction/, 'nothing can be inserted on a standby');

@@ -45,7 +45,7 @@ my $questions = q{
 	SELECT count(*), count(DISTINCT "The key") FROM kept."My Table";
 	SELECT key_type, seed FROM bloom_set_info('memory');
 	SELECT key_type, seed FROM bloom_set_info('kept."My Table_The key_unique"');
-	SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid), obj_description(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname;
+	SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid), obj_description(oid, 'pg_trigger') FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname;
 	SELECT relname, relowner::regrole FROM pg_class WHERE relname IN ('memory', 'My Table_The key_unique') ORDER BY relname};
 my $answers = answer($questions);
 like($answers, qr/FROM event .* WHEN \(false\)/, 'the set names the table');

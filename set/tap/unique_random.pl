@@ -26,7 +26,7 @@ local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 
 
 foreach my $sessions (1, 4)
 {
-	my $said = `$python ../test/model/unique.py --sessions $sessions --operations $operations --seed $seed 2>&1`;
+	my $said = `$python $FindBin::RealBin/../../test/model/unique.py --sessions $sessions --operations $operations --seed $seed 2>&1`;
 	my ($verdict) = $said =~ /^((?:not )?ok of .*)$/m;
 
 	is($?, 0, $verdict // "$sessions sessions") or diag $said;

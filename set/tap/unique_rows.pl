@@ -20,7 +20,7 @@ my $node = start_unique_server('rows', "fsync = off\n");
 my $module = "${PostgreSQL::Test::Utils::tmp_check}/limited.so";
 my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
 chomp(my $include = `$pg_config --includedir-server`);
-system_or_bail('gcc', '-shared', '-fPIC', "-I$include", '-o', $module, '../test/tap/limited.c');
+system_or_bail('gcc', '-shared', '-fPIC', "-I$include", '-o', $module, "$FindBin::RealBin/limited.c");
 answer(qq{CREATE FUNCTION limited(text, int) RETURNS bigint AS '$module' LANGUAGE C});
 
 answer(q{

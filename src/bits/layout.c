@@ -117,6 +117,30 @@ BloomTurnIntoBytes(Bloom *filter)
  */
 
 /*
+ * BloomCheckTypeName
+ *		Could a key type be called so?
+ */
+const char *
+BloomCheckTypeName(const char *name, size_t len)
+{
+	const unsigned char *bytes = (const unsigned char *) name;
+
+	if (len == 0 || len > BLOOM_MAX_TYPE_WORDS * 8)
+		return "The name of the key type has a wrong size.";
+	for (size_t i = 0; i < len;)
+	{
+		size_t		n = pg_utf_mblen(bytes + i);
+
+		if (n > len - i || !pg_utf8_islegal(bytes + i, (int) n))
+			return "The name of the key type is not UTF-8.";
+		if (bytes[i] < ' ' || bytes[i] == 0x7f)
+			return "The name of the key type has a control character.";
+		i += n;
+	}
+	return NULL;
+}
+
+/*
  * BloomCheckHeader
  *		Could this be the header of a filter?
  */
@@ -168,14 +192,15 @@ BloomCheckHeader(const Bloom *header)
 }
 
 /*
- * Is the name what a key type may be called?
+ * Is the name of the key type right, and are its size and number?
  */
 static const char *
-CheckTypeName(const Bloom *filter)
+CheckKeyType(const Bloom *filter)
 {
-	const unsigned char *name = (const unsigned char *) filter->data;
+	const char *name = (const char *) filter->data;
 	size_t		size = BloomTypeBytes(filter);
-	size_t		len = strnlen((const char *) name, size);
+	size_t		len = strnlen(name, size);
+	const char *wrong = BloomCheckTypeName(name, len);
 
 	for (size_t i = len; i < size; i++)
 	{
@@ -184,17 +209,9 @@ CheckTypeName(const Bloom *filter)
 	}
 	if (size - len >= 8)
 		return "The name of the key type has a wrong size.";
-	for (size_t i = 0; i < len;)
-	{
-		size_t		n = pg_utf_mblen(name + i);
-
-		if (n > len - i || !pg_utf8_islegal(name + i, (int) n))
-			return "The name of the key type is not UTF-8.";
-		if (name[i] < ' ' || name[i] == 0x7f)
-			return "The name of the key type has a control character.";
-		i += n;
-	}
-	if (BloomNumberOfTypeName((const char *) name, len) != filter->key_type)
+	if (wrong != NULL)
+		return wrong;
+	if (BloomNumberOfTypeName(name, len) != filter->key_type)
 		return "The number of the key type does not match its name.";
 	return NULL;
 }
@@ -226,7 +243,7 @@ BloomCheckContent(const Bloom *filter)
 {
 	if (filter->type_words > 0)
 	{
-		const char *wrong = CheckTypeName(filter);
+		const char *wrong = CheckKeyType(filter);
 
 		if (wrong != NULL)
 			return wrong;

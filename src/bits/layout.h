@@ -169,14 +169,6 @@ BloomKeyBytes(const Bloom *filter, uint64 nkeys)
 #define BloomSizeByHeader(filter) \
 	(BloomPrefixSize(filter) + BloomContentBytes(filter))
 
-/* Do keys of both filters have the same positions? */
-static inline bool
-BloomShapeEquals(const Bloom *a, const Bloom *b)
-{
-	return a->words == b->words && a->hashes == b->hashes &&
-		a->seed == b->seed;
-}
-
 /* The key type of a filter.  Its name is in the filter. */
 static inline BloomKeyType
 BloomKeyTypeOf(const Bloom *filter)
@@ -203,6 +195,7 @@ extern uint64 BloomCountContent(const Bloom *filter);
 extern const char *BloomTurnIntoFilter(Bloom *bytes, size_t size, BloomKind kind);
 extern void BloomTurnIntoBytes(Bloom *filter);
 
+extern const char *BloomCheckTypeName(const char *name, size_t len);
 extern const char *BloomCheckHeader(const Bloom *header);
 extern const char *BloomCheckContent(const Bloom *filter);
 

@@ -103,7 +103,7 @@ void
 BloomGiveBatches(PGFunction contains, PGFunction contained)
 {
 	static BloomBatchRoutine routine = {
-		.version = BLOOM_BATCH_ROUTINE_VERSION,
+		.interface = BLOOM_BATCH_INTERFACE,
 		.begin = Begin,
 		.open = Open,
 		.test = Test

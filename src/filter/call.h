@@ -18,8 +18,8 @@
 /* filter/batch.c */
 extern void BloomGiveBatches(PGFunction contains, PGFunction contained);
 
-/* filter/whole.c */
-extern void BloomGiveFilters(PGFunction input, PGFunction counting_input);
+/* filter/build.c */
+extern void BloomGiveBuilds(void);
 
 /*
  * BloomHashKey
@@ -90,6 +90,22 @@ BloomReturnCombined(FunctionCallInfo fcinfo, const Bloom *filter)
 	if (has_warned)
 		fcinfo->flinfo->fn_extra = &warned;
 	return result;
+}
+
+/*
+ * The union of the filters in two arguments, or the sum of counting filters.  It
+ * does not warn of what an argument already was.
+ */
+static inline Datum
+BloomReturnUnion(FunctionCallInfo fcinfo)
+{
+	const Bloom *a = PG_GETARG_BLOOM_P(0);
+	const Bloom *b = PG_GETARG_BLOOM_P(1);
+	const Bloom *result = BloomUnion(a, b);
+
+	if (BloomIsOverfull(a) || BloomIsOverfull(b))
+		PG_RETURN_BLOOM_P(result);
+	return BloomReturnCombined(fcinfo, result);
 }
 
 /* The keys in an array, hashed for a filter. */

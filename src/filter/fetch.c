@@ -3,29 +3,31 @@
  * filter/fetch.c
  *		From a Datum, which may be stored out of line, to the filter.
  *
- * Most filters are large, and stored in a TOAST table, in parts of 2 kB.  To
- * read all of a filter for one probe costs in proportion to its size, and to
- * do so for each row of a join is ruinous.  So
+ * Most filters are large, and stored in a TOAST table, in parts of 2 kB.
+ * Reading a whole filter for one probe takes time in proportion to its size.
+ * Doing so for each row of a join is ruinous.  So
  *
  * - a probe reads the first part, with the header.  If that does not decide,
  *	 it reads the parts with the key's other bits.  Once that has cost about as
- *	 much as reading all of the filter, it is read as a whole: at the latest
+ *	 much as reading the whole filter, the whole filter is read: at the latest
  *	 after as many keys as it has parts, divided by PART_COST and by the bits
- *	 that a key may have to read.  An absent key mostly needs one part of those
- *	 that are counted, so that this is early rather than late;
+ *	 that a key may have to read.  This counts the worst case.  Absent keys
+ *	 mostly need one read, so that the change comes early rather than late;
  * - a statement remembers what it has read, by TOAST pointers.  A pointer names
  *	 one value forever: a row that is updated gets another pointer.
  *
  * A statement remembers a fixed number of filters.  Their memory is limited to
  * hash_mem, except that one filter of any size is always kept.  A filter that
- * does not fit beside the others displaces them only once its reads by parts,
- * since another filter was last probed, have cost as much.  Thus a join with the
- * filters outside reads each of them once; and one with the keys outside keeps
- * those that fit, and tests the others by parts, where it would otherwise read
- * each filter anew before its turn, and evict it after that.  All call sites
- * of the statement share them, those of all partitions among them.  The simple
- * expressions of a DO block count as one statement: there, the cache outlives a
- * COMMIT.  That is safe, since a pointer names one value until OIDs wrap around.
+ * does not fit beside the others replaces them only after reading it in parts,
+ * without a probe of another filter in between, has cost as much as reading it
+ * whole.  So a join with the filters outside reads each filter once.  A join with
+ * the keys outside keeps the filters that fit, and tests the others in parts;
+ * without this rule it would read and evict each filter in turn, for each key.
+ *
+ * All call sites of the statement share the filters, those of all partitions
+ * among them.  The simple expressions of a DO block count as one statement, whose
+ * cache outlives a COMMIT.  That is safe, since a pointer names one value until
+ * OIDs wrap around.
  *
  * CLOCK replacement: the first entry that was not used since the last sweep is
  * evicted.  That takes constant time where each filter is probed once, as in a

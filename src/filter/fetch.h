@@ -79,8 +79,6 @@ extern void BloomProbeOpenOther(BloomProbe *probe, Datum datum, uint64 nkeys,
 extern bool BloomProbeOpenWhole(BloomProbe *probe, Datum datum,
 								BloomProbeSite *site, MemoryContext context);
 extern void BloomProbeBeginStored(BloomProbe *probe);
-extern bool BloomProbeOpenWhole(BloomProbe *probe, Datum datum,
-								BloomProbeSite *site, MemoryContext context);
 extern bool BloomProbeSieve(const BloomProbe *probe, uint64 ntests);
 extern bool BloomTestStored(const BloomProbe *probe, uint64 hash);
 extern int	BloomProbeTestBatch(BloomProbe *probe, const uint64 *hashes, int n,

@@ -66,12 +66,6 @@ BloomUnit(BloomKind kind)
 	return kind == BLOOM_COUNTING ? "counters" : "bits";
 }
 
-extern double BloomTypmodCapacity(int32 typmod);
-extern double BloomTypmodRate(int32 typmod);
-extern BloomShape BloomTypmodShape(BloomKind kind, int32 typmod);
-extern int32 BloomTypmodFor(BloomKind kind, uint64 capacity, double fp_prob);
-extern char *BloomTypmodText(int32 typmod, const char *separator);
-
 extern void *BloomAllocate(MemoryContext context, Size size);
 
 extern Bloom *BloomMake(const BloomShape *shape, const BloomKeyType *key_type,

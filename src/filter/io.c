@@ -102,7 +102,7 @@ BloomFromText(FunctionCallInfo fcinfo, BloomKind kind)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%.*s\"%s",
-						kind == BLOOM_COUNTING ? "counting_bloom" : "bloom",
+						BloomTypeName(kind),
 						pg_mbcliplen(text, (int) strnlen(text, 64), 40), text,
 						strnlen(text, 64) > 40 ? "..." : ""),
 				 errdetail("%s", wrong),

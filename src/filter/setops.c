@@ -22,9 +22,11 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/builtins.h"
 
 #include "bits/fold.h"
 #include "filter/setops.h"
+#include "filter/typmod.h"
 
 /* ----------------------------------------------------------------
  *							CHECKS
@@ -51,8 +53,25 @@ BloomCheckHasShape(const Bloom *filter)
 }
 
 /*
- * What makes two filters of different shapes one: to cast those that still hold
- * their keys, or else to build both anew, for a type that a column can have.
+ * Can the keys that a filter still has be cast to a type with this modifier, and
+ * has that type this shape, if one is asked for?
+ */
+static bool
+CanBeCast(const Bloom *filter, int32 typmod, const Bloom *like)
+{
+	BloomShape	shape;
+
+	if (typmod < 0 || !BloomIsKeys(filter))
+		return false;
+	shape = BloomTypmodShape(BloomKindOf(filter), typmod);
+	return filter->count <= shape.capacity &&
+		(like == NULL || (shape.bits == BloomBits(like) &&
+						  shape.hashes == like->hashes));
+}
+
+/*
+ * Hint at how two filters get one shape: cast what still has its keys, or build
+ * both for a type that a column can have.
  */
 static int
 HintAtOneShape(const Bloom *a, const Bloom *b)
@@ -60,34 +79,55 @@ HintAtOneShape(const Bloom *a, const Bloom *b)
 	BloomKind	kind = BloomKindOf(a);
 	const char *type = BloomTypeName(kind);
 	const Bloom *larger = a->capacity > b->capacity ? a : b;
+	const Bloom *fixed = BloomIsBits(a) ? a : b;
+	const Bloom *other = BloomIsBits(a) ? b : a;
 	int32		typmod = BloomTypmodFor(kind, larger->capacity, larger->fp_prob);
+	int32		fixed_typmod = BloomTypmodFor(kind, fixed->capacity, fixed->fp_prob);
+	const char *modifiers = typmod < 0 ? "" : BloomTypmodText(typmod, ", ");
 
-	if (a->seed == b->seed && BloomIsBits(a) != BloomIsBits(b))
-	{
-		const Bloom *bits = BloomIsBits(a) ? a : b;
-		const Bloom *keys = BloomIsBits(a) ? b : a;
-		int32		fixed = BloomTypmodFor(kind, bits->capacity, bits->fp_prob);
-
-		if (fixed >= 0)
-		{
-			BloomShape	shape = BloomTypmodShape(kind, fixed);
-
-			if (shape.bits == BloomBits(bits) && shape.hashes == bits->hashes)
-				return errhint("The one of " UINT64_FORMAT " %s and %d hashes still holds its keys. Cast it: filter::%s%s.",
-							   BloomBits(keys), BloomUnit(kind), keys->hashes,
-							   type, BloomTypmodText(fixed, ", "));
-		}
-	}
-	if (a->seed != b->seed || typmod < 0)
-		return errhint("Build both filters with the same capacity, fp_prob and seed.");
-	if (BloomIsKeys(a) && BloomIsKeys(b))
+	if (BloomIsBits(fixed) && CanBeCast(other, fixed_typmod, fixed))
+		return errhint("The one of " UINT64_FORMAT " %s and %d hashes still holds its keys. Cast it: filter::%s%s.",
+					   BloomBits(other), BloomUnit(kind), other->hashes,
+					   type, BloomTypmodText(fixed_typmod, ", "));
+	if (typmod < 0)
+		return errhint("Build both filters with the same capacity and fp_prob.");
+	if (CanBeCast(a, typmod, NULL) && CanBeCast(b, typmod, NULL))
 		return errhint("Both still hold their keys. Cast them to one shape: filter::%s%s.",
-					   type, BloomTypmodText(typmod, ", "));
-	return errhint("Build both by %s_agg(key, %.0f, %.3g), which a column of type %s%s ensures%s.",
-				   type, BloomTypmodCapacity(typmod), BloomTypmodRate(typmod),
-				   type, BloomTypmodText(typmod, ", "),
+					   type, modifiers);
+	return errhint("Build both by %s_agg(key, %s, which a column of type %s%s ensures%s.",
+				   type, modifiers + 1, type, modifiers,
 				   kind == BLOOM_PLAIN ?
 				   "; bloom_agg(key) chooses a shape for its keys" : "");
+}
+
+/*
+ * Hint at how two filters get one seed, and one shape: no cast changes a seed, so
+ * that both are built from one empty filter, of the seed that somebody has chosen.
+ */
+static int
+HintAtOneSeed(const Bloom *a, const Bloom *b)
+{
+	BloomKind	kind = BloomKindOf(a);
+	const Bloom *like = a->capacity > b->capacity ? a : b;
+	int64		seed = (int64) (a->seed != 0 ? a->seed : b->seed);
+	BloomParams params;
+	char	   *empty;
+
+	if (BloomBestParams(like->fp_prob, &params) &&
+		params.hashes == like->hashes &&
+		BloomBitsForCapacity(like->capacity, params.bits_per_key) == BloomBits(like))
+		empty = psprintf("%s_empty(" UINT64_FORMAT ", %s, " INT64_FORMAT ")",
+						 BloomTypeName(kind), like->capacity,
+						 DatumGetCString(DirectFunctionCall1(float8out,
+															 Float8GetDatum(like->fp_prob))),
+						 seed);
+	else if (kind == BLOOM_PLAIN)
+		empty = psprintf("bloom_empty_shaped(" UINT64_FORMAT ", %d, " INT64_FORMAT ")",
+						 BloomBits(like), like->hashes, seed);
+	else
+		return errhint("Build both filters with one capacity, fp_prob and seed.");
+	return errhint("Build both by %s_add_all(%s, array_agg(key)).",
+				   BloomTypeName(kind), empty);
 }
 
 /*
@@ -104,21 +144,29 @@ BloomCheckCombinable(const Bloom *a, const Bloom *b)
 
 	if (!BloomHasShape(a) || !BloomHasShape(b))
 		return;
-	if (!BloomShapeEquals(a, b))
+	if (a->words != b->words || a->hashes != b->hashes)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine %ss of different shapes", name),
-				 errdetail("One filter has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ", the other has " UINT64_FORMAT " %s, %d hashes and seed " INT64_FORMAT ".",
-						   BloomBits(a), unit, a->hashes, (int64) a->seed,
-						   BloomBits(b), unit, b->hashes, (int64) b->seed),
-				 HintAtOneShape(a, b)));
+				 errdetail("One filter has " UINT64_FORMAT " %s and %d hashes, the other has " UINT64_FORMAT " %s and %d hashes.",
+						   BloomBits(a), unit, a->hashes,
+						   BloomBits(b), unit, b->hashes),
+				 a->seed == b->seed ? HintAtOneShape(a, b) : HintAtOneSeed(a, b)));
+	if (a->seed != b->seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot combine %ss of different seeds", name),
+				 errdetail("One filter has seed " INT64_FORMAT ", the other has seed " INT64_FORMAT ".",
+						   (int64) a->seed, (int64) b->seed),
+				 HintAtOneSeed(a, b)));
 	if (type_a.id != 0 && type_b.id != 0 && !BloomSameKeyType(&type_a, &type_b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine %ss of different key types", name),
 				 errdetail("One filter holds keys of type %s, the other of type %s.",
 						   BloomKeyTypeName(&type_a), BloomKeyTypeName(&type_b)),
-				 errhint("Cast the keys to one type when building the filters.")));
+				 errhint("Build both of keys of one type, such as %s.",
+						 BloomCommonKey(&type_a, &type_b))));
 }
 
 /* ----------------------------------------------------------------
@@ -338,7 +386,7 @@ BloomAddKeys(const Bloom *filter, BloomKeyList keys,
 	Bloom	   *result;
 
 	BloomCheckHasShape(filter);
-	BloomCheckKeyType(filter, key_type);
+	BloomCheckKeyType(filter, key_type, BLOOM_ARGUMENT);
 	if (type.id == 0)
 		type = *key_type;
 

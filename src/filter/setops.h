@@ -73,11 +73,13 @@ BloomHolderOf(const Bloom *filter)
 {
 	static const BloomHolder plain = {
 		"Bloom filter", "filter",
-		"bloom_contains_any, bloom_contains_all or bloom_add_all"
+		"bloom_contains_any, bloom_contains_all or bloom_add_all",
+		"bloom_contains or bloom_add"
 	};
 	static const BloomHolder counting = {
 		"counting Bloom filter", "filter",
-		"counting_bloom_add_all or counting_bloom_remove_all"
+		"counting_bloom_add_all or counting_bloom_remove_all",
+		"counting_bloom_contains, counting_bloom_add or counting_bloom_remove"
 	};
 
 	return BloomIsCounting(filter) ? &counting : &plain;
@@ -88,7 +90,8 @@ BloomHolderOf(const Bloom *filter)
  *		An error, unless the filter can hold keys of this key type.
  */
 static inline void
-BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
+BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type,
+				  BloomKeySource source)
 {
 	if (likely(filter->key_type == key_type->id && key_type->words == 0))
 		return;
@@ -97,7 +100,7 @@ BloomCheckKeyType(const Bloom *filter, const BloomKeyType *key_type)
 		BloomKeyType has = BloomKeyTypeOf(filter);
 
 		if (!BloomSameKeyType(&has, key_type))
-			BloomKeyTypeMismatch(BloomHolderOf(filter), &has, key_type);
+			BloomKeyTypeMismatch(BloomHolderOf(filter), &has, key_type, source);
 	}
 }
 

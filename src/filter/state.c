@@ -307,7 +307,7 @@ Replace(Bloom *old, Bloom *state, MemoryContext oldcontext)
 Bloom *
 BloomStateSetKeyType(Bloom *state, const BloomKeyType *key_type)
 {
-	BloomCheckKeyType(state, key_type);
+	BloomCheckKeyType(state, key_type, BLOOM_ARGUMENT);
 	if (BloomIsValue(state))
 		state = BloomStateFrom(state);
 	if (state->key_type != 0 || key_type->id == 0)

@@ -40,6 +40,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
@@ -104,16 +106,29 @@ ReturnState(FunctionCallInfo fcinfo, Bloom *state, Bloom *old)
 	return BloomAggReplaced(fcinfo, state, StateContext(fcinfo));
 }
 
-/* A second argument of 1 or more is probably meant as a second key column. */
-static void
-CheckNoKey(float8 fp_prob)
+/*
+ * The rate in a second argument.  An error if it is none: it may be meant as
+ * a capacity, or as a second column of the key.
+ */
+static float8
+GetSecondArgAsRate(FunctionCallInfo fcinfo)
 {
-	if (fp_prob >= 1)
+	float8		fp_prob;
+	uint64		max_capacity = BLOOM_MAX_BITS /
+	BloomParamsFor(BLOOM_DEFAULT_FP_PROB, false).bits_per_key;
+
+	BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
+	fp_prob = PG_GETARG_FLOAT8(2);
+	if (!(fp_prob > 0 && fp_prob < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fp_prob %g is out of range", fp_prob),
-				 errdetail("The second argument is fp_prob, which is less than 1."),
-				 errhint("A key of several columns is a row: bloom_agg(ROW(a, b)). To name a capacity as well, put it before the rate: bloom_agg(key, capacity, fp_prob).")));
+				 errdetail("The second of two arguments is fp_prob, which is greater than 0 and less than 1."),
+				 fp_prob >= 1 && fp_prob <= max_capacity ?
+				 errhint("A capacity is followed by an fp_prob: bloom_agg(key, %.0f, %g). A key of two columns is a row: bloom_agg(ROW(a, b)).",
+						 ceil(fp_prob), BLOOM_DEFAULT_FP_PROB) :
+				 errhint("A key of two columns is a row: bloom_agg(ROW(a, b)). A rate of one percent is 0.01.")));
+	return fp_prob;
 }
 
 /* A state of the shape that capacity and fp_prob determine. */
@@ -140,11 +155,7 @@ FirstState(FunctionCallInfo fcinfo)
 	if (PG_NARGS() == 4)
 		return FirstSizedState(fcinfo, BLOOM_PLAIN);
 	if (PG_NARGS() == 3)
-	{
-		BloomCheckNotNull(PG_ARGISNULL(2), "fp_prob");
-		fp_prob = PG_GETARG_FLOAT8(2);
-		CheckNoKey(fp_prob);
-	}
+		fp_prob = GetSecondArgAsRate(fcinfo);
 	shape = BloomShapeForCollecting(fp_prob);
 	return BloomStateMake(&shape, BLOOM_PLAIN);
 }

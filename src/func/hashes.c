@@ -112,7 +112,7 @@ bloom_add_hashes(PG_FUNCTION_ARGS)
 	filter = PG_GETARG_BLOOM_P(0);
 	key_type = PG_ARGISNULL(2) ? BloomKeyTypeOf(filter) :
 		BloomKeyTypeOfSqlType(PG_GETARG_OID(2));
-	BloomCheckKeyType(filter, &key_type);
+	BloomCheckKeyType(filter, &key_type, BLOOM_HASHES);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_BLOOM_P(filter);
 

@@ -64,6 +64,7 @@ BloomMakeCallSite(FunctionCallInfo fcinfo, int argno, bool is_array, Size size)
 		type = get_base_element_type(type);
 	site = palloc0(size);
 	BloomHasherInit(site, type, PG_GET_COLLATION());
+	site->source = is_array ? BLOOM_ARRAY_ARGUMENT : BLOOM_ARGUMENT;
 	MemoryContextSwitchTo(oldcontext);
 	fcinfo->flinfo->fn_extra = site;
 	return site;
@@ -279,7 +280,7 @@ BloomCheckHasher(const BloomHasher *hasher, const BloomHolder *holder,
 	if (!hasher->key_type_varies &&
 		!BloomSameKeyType(has, &hasher->key_type) &&
 		!AreComparable(&hasher->key_type, has, use))
-		BloomKeyTypeMismatch(holder, has, &hasher->key_type);
+		BloomKeyTypeMismatch(holder, has, &hasher->key_type, hasher->source);
 }
 
 /*
@@ -308,7 +309,7 @@ BloomHashKeyAs(BloomHasher *hasher, Datum key, const BloomHolder *holder,
 	copy = BloomCopyKeyType(has);
 	hash = BloomHashDatum(hasher, key, seed);
 	if (copy.id != 0 && !BloomSameKeyType(&copy, &hasher->key_type))
-		BloomKeyTypeMismatch(holder, &copy, &hasher->key_type);
+		BloomKeyTypeMismatch(holder, &copy, &hasher->key_type, hasher->source);
 	return hash;
 }
 

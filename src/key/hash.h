@@ -20,6 +20,12 @@
 #include <xxhash.h>
 
 /*
+ * Changes when keys of some type get another hash or key type than before, so that
+ * libraries that hash keys differently do not work with each other: src/build.h.
+ */
+#define BLOOM_HASHING	1
+
+/*
  * Purpose of hashing: to add the key, or to find it, which is to test, count or
  * remove it.  To find, hash 0 means "certainly absent".
  */

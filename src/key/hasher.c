@@ -129,6 +129,37 @@ NeedsQuotes(const char *name)
 	return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0';
 }
 
+/*
+ * BloomWholeName
+ *		The name of a key type in UTF-8, that of a built-in one too.
+ */
+char *
+BloomWholeName(const BloomKeyType *key_type)
+{
+	const ScalarType *scalar = FindScalar(key_type->id);
+
+	if (key_type->words > 0)
+		return pnstrdup(key_type->name, (Size) key_type->words * 8);
+	if (scalar == NULL || scalar->key_type != key_type->id)
+		elog(ERROR, "key type %u has no name", key_type->id);
+	return pstrdup(scalar->name);
+}
+
+/*
+ * BloomKeyTypeOfName
+ *		The key type with this name.
+ */
+BloomKeyType
+BloomKeyTypeOfName(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(scalars); i++)
+	{
+		if (strcmp(name, scalars[i].name) == 0)
+			return BloomBuiltinKeyType(scalars[i].key_type);
+	}
+	return BloomNamedKeyType(name);
+}
+
 /* Append a name in the server's encoding as it stands in a key type. */
 static void
 AppendName(StringInfo out, const char *server_name, bool always_quoted)
@@ -339,6 +370,7 @@ BloomHasherInitColumns(BloomHasher *hasher, int ncolumns, const Oid *types,
 	if (ncolumns == 1)
 	{
 		BloomHasherInit(hasher, types[0], collations[0]);
+		hasher->source = BLOOM_COLUMNS;
 		return NULL;
 	}
 	row = CreateTemplateTupleDesc(ncolumns);
@@ -350,6 +382,7 @@ BloomHasherInitColumns(BloomHasher *hasher, int ncolumns, const Oid *types,
 	TupleDescFinalize(row);
 	row = BlessTupleDesc(row);
 	BloomHasherInit(hasher, RECORDOID, InvalidOid);
+	hasher->source = BLOOM_COLUMNS;
 	BloomSetRowType(hasher, RECORDOID, row->tdtypmod);
 	BloomRefreshKeyType(hasher);
 	return row;
@@ -427,8 +460,8 @@ NoHashFunction(Oid type)
 			(errcode(ERRCODE_UNDEFINED_FUNCTION),
 			 errmsg("could not identify an extended hash function for type %s",
 					format_type_be(type)),
-			 errdetail("A Bloom filter holds hashes of its keys."),
-			 errhint("Use a key type with a hash operator class, or cast the key to one, such as text.")));
+			 errdetail("A Bloom filter holds 64-bit hashes of its keys."),
+			 errhint("Cast values of this type to one that has such a function, such as text.")));
 }
 
 /*
@@ -449,7 +482,7 @@ CheckHasMeaning(Oid type)
 				 is_pseudo ?
 				 errdetail("A pseudo-type has no values of its own.") :
 				 errdetail("It contains the OIDs of roles, which mean nothing in another database cluster."),
-				 errhint("Cast the key to text.")));
+				 errhint("Cast values of this type to text.")));
 }
 
 /*

@@ -89,6 +89,7 @@ typedef struct BloomHasher
 	MemoryContext row_context;
 
 	/* whole keys */
+	BloomKeySource source;
 	bool		is_stale;		/* has a row type changed since the name? */
 	/* is it an error if the key type changes?  For hashes kept without one */
 	bool		one_type;
@@ -106,6 +107,8 @@ typedef struct BloomBytes
 
 /* key/hasher.c */
 extern void BloomHasherInit(BloomHasher *hasher, Oid type, Oid collation);
+extern char *BloomWholeName(const BloomKeyType *key_type);
+extern BloomKeyType BloomKeyTypeOfName(const char *name);
 extern BloomKeyType BloomKeyTypeOfSqlType(Oid type);
 extern bool BloomTextIsKeyType(Oid collation);
 extern void BloomSetRowType(BloomHasher *hasher, Oid row_type, int32 typmod);

@@ -194,6 +194,118 @@ BloomKeyTypeName(const BloomKeyType *key_type)
 									   (Size) key_type->words * 8));
 }
 
+/* ----------------------------------------------------------------
+ *						WHAT TO WRITE INSTEAD
+ * ----------------------------------------------------------------
+ */
+
+/* Read an identifier, in quotes or not, and step over it; NULL if there is none. */
+static char *
+ReadIdentifier(const char **rest)
+{
+	StringInfoData out;
+	const char *in = *rest;
+	bool		quoted = *in == '"';
+
+	initStringInfo(&out);
+	if (quoted)
+		in++;
+	for (; *in != '\0'; in++)
+	{
+		if (quoted && *in == '"' && *++in != '"')
+			break;
+		if (!quoted && strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *in) == NULL)
+			break;
+		appendStringInfoChar(&out, *in);
+	}
+	*rest = in;
+	return out.len > 0 ? out.data : NULL;
+}
+
+/*
+ * Read the name of a type, of no row, and its collation, as they stand in a key
+ * type.  Not valid if no type or collation of this name can be seen here.
+ */
+static Oid
+ReadType(const char **rest, const char **collation)
+{
+	static const char *const kinds[] = {"enum ", "range ", "multirange "};
+	Oid			type = InvalidOid;
+	char	   *name;
+
+	for (int i = 0; i < (int) lengthof(kinds); i++)
+	{
+		if (strncmp(*rest, kinds[i], strlen(kinds[i])) == 0)
+			*rest += strlen(kinds[i]);
+	}
+	name = ReadIdentifier(rest);
+	if (name != NULL)
+		type = TypenameGetTypid(name);
+	if (strncmp(*rest, " collate ", 9) == 0)
+	{
+		*rest += 9;
+		*collation = ReadIdentifier(rest);
+		if (*collation == NULL || !OidIsValid(CollationGetCollid(*collation)))
+			return InvalidOid;
+	}
+	for (; strncmp(*rest, "[]", 2) == 0; *rest += 2)
+		type = get_array_type(type);
+	return type;
+}
+
+/* Append a cast of a value to a type, under a collation unless that is NULL. */
+static void
+AppendCast(StringInfo out, const char *value, Oid type, const char *collation)
+{
+	appendStringInfo(out, "%s::%s", value, format_type_be(type));
+	if (collation != NULL && type_is_collatable(type))
+		appendStringInfo(out, " COLLATE %s", quote_identifier(collation));
+}
+
+/*
+ * The expression that makes a key of this key type, such as key::bigint, of an
+ * array keys::bigint[], of two columns ROW(a::bigint, b::text); NULL if there is
+ * none.  Text is under the collation of the key type, or else under this one.
+ */
+static char *
+ExpressionOf(const BloomKeyType *key_type, bool is_array, const char *collation)
+{
+	const char *rest = "";
+	char		column[] = "a";
+	Oid			type = key_type->id;
+	StringInfoData out;
+
+	initStringInfo(&out);
+	if (key_type->words > 0)
+		rest = InServerEncoding(pnstrdup(key_type->name,
+										 (Size) key_type->words * 8));
+	if (*rest != '(')
+	{
+		if (key_type->words > 0)
+			type = ReadType(&rest, &collation);
+		if (is_array && OidIsValid(type))
+			type = get_array_type(type);
+		if (!get_typisdefined(type) || *rest != '\0')
+			return NULL;
+		AppendCast(&out, is_array ? "keys" : "key", type, collation);
+		return out.data;
+	}
+
+	appendStringInfoString(&out, is_array ? "ARRAY[ROW" : "ROW");
+	for (; *rest == '(' || *rest == ','; column[0]++)
+	{
+		const char *of_column = collation;
+
+		appendStringInfoString(&out, *rest++ == ',' ? ", " : "(");
+		type = ReadType(&rest, &of_column);
+		if (!OidIsValid(type) || column[0] > 'z')
+			return NULL;
+		AppendCast(&out, column, type, of_column);
+	}
+	appendStringInfoString(&out, is_array ? ")]" : ")");
+	return strcmp(rest, ")") == 0 ? out.data : NULL;
+}
+
 /* Do equal keys, and no others, stay equal by this cast? */
 static bool
 CastLosesNothing(const BloomKeyType *from, const BloomKeyType *to)
@@ -234,6 +346,16 @@ AreOfOneKind(const BloomKeyType *a, const BloomKeyType *b)
 	return false;
 }
 
+/* The name of a type in a message, without the word for its kind. */
+static const char *
+TypeInHint(const char *name)
+{
+	const char *space = strchr(name, ' ');
+
+	return strncmp(name, "enum ", 5) == 0 || strncmp(name, "range ", 6) == 0 ||
+		strncmp(name, "multirange ", 11) == 0 ? space + 1 : name;
+}
+
 static bool
 IsArray(const char *key_type)
 {
@@ -243,44 +365,66 @@ IsArray(const char *key_type)
 }
 
 /*
+ * BloomCommonKey
+ *		The expression of a key to which keys of both types can be cast.
+ */
+const char *
+BloomCommonKey(const BloomKeyType *a, const BloomKeyType *b)
+{
+	const BloomKeyType text = BloomBuiltinKeyType(TEXTOID);
+
+	return ExpressionOf(CastLosesNothing(a, b) ? b :
+						CastLosesNothing(b, a) ? a : &text,
+						false, HasCollation(BloomKeyTypeName(a)) ||
+						HasCollation(BloomKeyTypeName(b)) ? "default" : NULL);
+}
+
+/*
  * BloomKeyTypeMismatch
  *		The error of a key of another type than the holder's keys.
  */
 void
 BloomKeyTypeMismatch(const BloomHolder *holder, const BloomKeyType *has,
-					 const BloomKeyType *key_type)
+					 const BloomKeyType *key_type, BloomKeySource source)
 {
 	char	   *key_name = BloomKeyTypeName(key_type);
 	char	   *has_name = BloomKeyTypeName(has);
+	bool		is_array = source == BLOOM_ARRAY_ARGUMENT;
+	bool		has_collation = HasCollation(key_name) && !HasCollation(has_name);
+	char	   *expression = ExpressionOf(has, is_array,
+										  has_collation ? "default" : NULL);
+	const char *keys = is_array ? "keys" : "key";
+	bool		is_text = key_type->id == TEXTOID;
 
+	/* by what has no such expression, or by a cast that could change keys */
+	if (source == BLOOM_COLUMNS ||
+		!(is_text || has_collation || has->id == TEXTOID || *has_name == '(' ||
+		  CastLosesNothing(key_type, has)))
+		expression = NULL;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("key type %s does not match the %s's key type %s",
 					key_name, holder->name, has_name),
 			 errdetail("Keys of different types hash differently, even where they are equal."),
-			 IsArray(key_name) && !IsArray(has_name) ?
-			 errhint("For the elements of an array, use %s.",
-					 holder->for_arrays) :
-			 key_type->id == TEXTOID && has->words == 0 ?
-			 errhint("An untyped literal or parameter counts as text. Cast it to %s.",
-					 has_name) :
-			 key_type->id == TEXTOID && key_type->words == 0 ?
-			 errhint("An untyped literal or parameter counts as text. Use keys of type %s.",
-					 has_name) :
-			 has->id == TEXTOID && HasCollation(key_name) ?
-			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, write key::text COLLATE \"default\".",
-					 holder->short_name,
-					 key_name) :
-			 has->id == TEXTOID ?
-			 errhint("Was the %s meant to have keys of type %s? Then make it anew with that key_type. Otherwise, cast the key to text.",
-					 holder->short_name,
-					 key_name) :
-			 CastLosesNothing(key_type, has) ?
-			 errhint("Cast the key to %s.", has_name) :
-			 HasCollation(key_name) && !HasCollation(has_name) ?
-			 errhint("Use keys of type %s, of texts with COLLATE \"default\".", has_name) :
-			 AreOfOneKind(has, key_type) ?
+			 source == BLOOM_HASHES ?
+			 errhint("Leave out key_type if the hashes are of keys of type %s.", has_name) :
+			 is_array && IsArray(has_name) ?
+			 errhint("Keys that are arrays are given one by one, to %s.", holder->for_one) :
+			 source == BLOOM_ARGUMENT && IsArray(key_name) && !IsArray(has_name) ?
+			 errhint("For the elements of an array, use %s.", holder->for_arrays) :
+			 expression == NULL && AreOfOneKind(has, key_type) ?
 			 errhint("Use keys of type %s. If their type was altered or renamed since, make the %s anew.",
-					 has_name, holder->short_name) :
-			 errhint("Use keys of type %s.", has_name)));
+					 TypeInHint(has_name), holder->short_name) :
+			 expression == NULL ?
+			 errhint("Use keys of type %s.", TypeInHint(has_name)) :
+			 is_text ?
+			 errhint("Write the %s as %s. A literal or parameter without a type is text.",
+					 keys, expression) :
+			 AreOfOneKind(has, key_type) ?
+			 errhint("Write the %s as %s. If the type of the %s's keys was altered since, make it anew.",
+					 keys, expression, holder->short_name) :
+			 has->id == TEXTOID ?
+			 errhint("Write the %s as %s, or make the %s anew for keys of type %s.",
+					 keys, expression, holder->short_name, TypeInHint(key_name)) :
+			 errhint("Write the %s as %s.", keys, expression)));
 }

@@ -14,13 +14,23 @@
 
 #include "bits/layout.h"
 
-/* What has keys, in errors: each kind of it has one of these */
+/* How errors name what holds keys: a filter, a counting filter, a set */
 typedef struct BloomHolder
 {
 	const char *name;
 	const char *short_name;
 	const char *for_arrays;		/* its functions for the elements of an array */
+	const char *for_one;		/* its functions for one key */
 } BloomHolder;
+
+/* Where keys come from: errors say what to write there */
+typedef enum BloomKeySource
+{
+	BLOOM_ARGUMENT,
+	BLOOM_ARRAY_ARGUMENT,		/* its elements are the keys */
+	BLOOM_HASHES,				/* of keys that are not known */
+	BLOOM_COLUMNS				/* of a table: nothing can be written */
+} BloomKeySource;
 
 /* The name of each kind in messages */
 static inline const char *
@@ -47,8 +57,10 @@ extern BloomKeyType BloomCopyKeyType(const BloomKeyType *key_type);
 extern BloomKind BloomKindOfType(Oid type);
 extern char *BloomNameInMessage(const char *name);
 extern char *BloomKeyTypeName(const BloomKeyType *key_type);
+extern const char *BloomCommonKey(const BloomKeyType *a, const BloomKeyType *b);
 extern void BloomKeyTypeMismatch(const BloomHolder *holder,
 								 const BloomKeyType *has,
-								 const BloomKeyType *key_type);
+								 const BloomKeyType *key_type,
+								 BloomKeySource source);
 
 #endif							/* BLOOM_KEY_TYPE_H */

@@ -68,8 +68,8 @@
 #include "utils/rel.h"
 
 #include "filter/fetch.h"
+#include "filter/typmod.h"
 #include "plan/plan_compat.h"
-#include "func/typmod.h"
 #include "key/hash.h"
 
 /*

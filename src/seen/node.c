@@ -19,8 +19,8 @@
  * path.  The planner then puts conditions such as "NOT seen", and partial
  * aggregates, below Gather, too.
  *
- * What it relies on in the server, and tests show on 13, 15, 17, 18 and 19
- * ------------------------------------------------------------------------
+ * Facts about the server, 15 to 19, that this relies on and tests check
+ * ---------------------------------------------------------------------
  *
  * - create_window_paths calls create_upper_paths_hook after it has made the
  *	 paths of UPPERREL_WINDOW, and before set_cheapest looks at them.  They are
@@ -29,8 +29,8 @@
  * - cost_windowagg has asked the support function of bloom_seen by then, so that
  *	 this library is loaded and the hook is there, in the first query of a
  *	 session, too.
- * - From 15 on, the topmost WindowAgg of a query tests the run conditions of
- *	 those below it (WindowAggPath.qual).
+ * - The topmost WindowAgg of a query tests the run conditions of the WindowAggs
+ *	 below it (WindowAggPath.qual).
  * - set_customscan_references replaces each expression of the target list that
  *	 equals one in custom_scan_tlist by a reference to its resno, and ruleutils
  *	 prints the first entry with that resno.  From 18 on, it cannot print a
@@ -312,7 +312,7 @@ Printable(Node *node, void *context)
 static Size
 SharedLimit(int nprocesses)
 {
-	return (Size) (nprocesses * work_mem * hash_mem_multiplier * 1024);
+	return (Size) ((double) nprocesses * work_mem * hash_mem_multiplier * 1024);
 }
 
 /*

@@ -3,10 +3,10 @@
  * seen/shared.c
  *		Tables of keys that several processes add to.
  *
- * The processes of a parallel plan read the rows of a query in no order that
- * means anything.  So any row of a key may be the first; but exactly one of them
- * has to be.  There are the forms of seen_table.c, in dynamic shared memory, and
- * no process waits for another one in the common case.
+ * The processes of a parallel plan read the rows of a query in an arbitrary
+ * order.  So any row of a key may be its first row, but exactly one of them must
+ * be.  The tables have the two forms of seen/table.c, in dynamic shared memory.
+ * In the common case, no process waits for another one.
  *
  * The exact form
  * --------------
@@ -17,21 +17,21 @@
  *	 that is neither zero nor that hash nor CLOSED.  So all that add this hash go
  *	 the same way, and end at the first word that is, in the end, the hash or
  *	 CLOSED.
- * - The hash is new for the process whose swap put it there.  There cannot be two:
- *	 not in one word, which leaves zero once; and not in two, since the winner of
- *	 the later one has passed the earlier one, which is the hash.  There is one:
- *	 who finds a hash, finds what a winner has put there.
+ * - The hash is new for the process whose swap put it there, the winner.  There
+ *	 is at most one winner: a word leaves zero only once, and a winner at a later
+ *	 word would have passed the earlier word, which has the hash.  There is at
+ *	 least one: a process that reads the hash reads what a winner has written.
  *
  * A table that is full by three quarters grows: one process makes the next one,
  * of twice the size, and publishes it (ntables).  Only then do processes close the
  * old one.  They deal its chunks among themselves: each zero becomes CLOSED, by a
- * swap, and each hash is put into the next table.  Whoever finds a word CLOSED, or
- * the next table published, takes part, and waits until all chunks are done.  So
+ * swap, and each hash is put into the next table.  A process that reads CLOSED, or
+ * sees the next table published, takes part, and waits until all chunks are done.  So
  * all winners of a table are in the next one before anybody looks for a key there;
  * and afterwards, there are no more.
  *
- * Nobody who has taken a chunk waits, allocates, or can be interrupted.  So
- * those who wait do not wait long; and they look for interrupts.
+ * A process that has taken a chunk neither waits nor allocates, and cannot be
+ * interrupted.  So the others do not wait long, and check for interrupts.
  *
  * The filter
  * ----------
@@ -40,11 +40,11 @@
  *	 its position, not by its value, which changes.
  * - A process that adds a hash has the lock of the hash's first block from its
  *	 first look at the bits until all of them are set.  Bits are never cleared.  So
- *	 of those that add the same hash, the second finds all of its bits set.
- * - A repeat needs no lock: if all bits are set, one that has added this hash has
- *	 set the last of them; or it is a false positive.
- * - With several blocks for a key, the others are not locked.  So then bits are set
- *	 by atomic operations.
+ *	 when two processes add a hash, the second one finds all of its bits set.
+ * - A repeat needs no lock: if all bits are set, the hash was added, or it is a
+ *	 false positive.
+ * - If a key has several blocks, only the first one is locked, and bits are set by
+ *	 atomic operations.
  *
  * A process that has the lock of a block only sets bits: like one that moves a
  * chunk, it neither waits nor allocates, and cannot be interrupted.  If it is

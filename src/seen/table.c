@@ -20,8 +20,8 @@
  * - The exact form hashes keys with a secret seed, which is never stored: so a
  *	 key cannot be made for the hash of another one.  All tables of a process
  *	 have the same, so that they agree about each key.
- * - A filter has no secret, and seed 0: which new keys it takes for repeats does
- *	 not change from one run of a query to the next.
+ * - A filter has no secret, and seed 0.  So a query takes the same new keys for
+ *	 repeats each time that it runs.
  *
  * Few keys should not pay for the bits of their capacity.  So the second form
  * begins as a table as well, which may take a sixteenth of the filter's bits.
@@ -48,8 +48,8 @@
 #define FIRST_BLOCKS			2
 
 /*
- * With so many keys, a table of the exact form grows at once to half of what is
- * expected.  Until then, it costs little to grow in steps, and a query that ends
+ * From so many keys on, a table of the exact form grows in one step to half of
+ * the size that is expected.  Until then, it costs little to grow in steps, and a query that ends
  * early has made no large table.
  */
 #define ENOUGH_KEYS				16384
@@ -246,10 +246,10 @@ BloomSeenTooManyKeys(void)
 
 /*
  * BloomSeenWarnMemory
- *		A WARNING, if the exact form grows from this size to one that is far above
+ *		Warn if the exact form grows from this size to one that is far above
  *		what the server's hash tables may take before they spill to disk.
  *
- * It does not spill: so who runs the server should have read it somewhere.
+ * It never spills, so the administrator is warned.
  */
 bool
 BloomSeenWarnMemory(uint64 nkeys, Size before, Size after)

@@ -50,6 +50,18 @@ public class Drivers {
 			s.setArray(1, con.createArrayOf("text", new String[] {"https://example.org/1", "x"}));
 			check(one(s), 1, "JDBC: list");
 
+			s = con.prepareStatement("INSERT INTO activity SELECT ?, ? WHERE bloom_set_add('received', ?)");
+			s.setString(1, "JDBC");
+			s.setString(2, "x");
+			s.setString(3, "JDBC");
+			check(s.executeUpdate() + " " + s.executeUpdate(), "1 0", "JDBC: stored if new");
+			s = con.prepareStatement("SELECT bloom_set_add('received', ?)");
+			s.setArray(1, con.createArrayOf("text", new String[] {"j1", "j2"}));
+			check(one(s), "42804", "JDBC: a list given to bloom_set_add is an error");
+			s = con.prepareStatement("SELECT cardinality(bloom_set_add_all('received', ?))");
+			s.setArray(1, con.createArrayOf("text", new String[] {"j1", "j2"}));
+			check(one(s), 2, "JDBC: a list given to bloom_set_add_all");
+
 			ResultSet r = con.createStatement().executeQuery("SELECT urls::bytea, urls FROM visited");
 			r.next();
 			BloomFilter urls = BloomFilter.fromBytes(r.getBytes(1));

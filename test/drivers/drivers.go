@@ -49,6 +49,20 @@ func main() {
 	var refused *pq.Error
 	check(errors.As(err, &refused) && refused.Code == "42804", "database/sql: a text is no bigint", err)
 
+	receive := func() int64 {
+		result, err := db.Exec("INSERT INTO activity SELECT $1, $2 WHERE bloom_set_add('received', $1)", "database/sql", "x")
+		if err != nil {
+			return -1
+		}
+		n, _ := result.RowsAffected()
+		return n
+	}
+	first, second := receive(), receive()
+	check(first == 1 && second == 0, "database/sql: stored if new", first, second)
+	yes("a list given to bloom_set_add is one text", "SELECT bloom_set_add('received', $1)", pq.Array([]string{"g1", "g2"}))
+	yes("... which is there now", `SELECT NOT bloom_set_add('received', '{"g1","g2"}')`)
+	yes("a list given to bloom_set_add_all", "SELECT bloom_set_add_all('received', $1::text[]) = '{g1,g2}'", pq.Array([]string{"g1", "g2"}))
+
 	var urls, same, times bloomtype.Filter
 	err = db.QueryRow("SELECT urls, urls::bytea, times FROM visited").Scan(&urls, &same, &times)
 	check(err == nil && urls.Equal(&same), "database/sql: a column of type bloom is scanned, and its bytes are", err)

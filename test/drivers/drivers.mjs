@@ -46,6 +46,14 @@ if (pg) {
   check(BloomFilter.from(await one('SELECT urls::bytea FROM visited')).has(url), true, 'node-postgres: a filter, read')
   check(await one('SELECT array_agg(i) FROM generate_series(1, 9) AS i WHERE $1::bytea::bloom @> i', [ids.toBytes()]), [1, 2],
     'node-postgres: a filter as a parameter')
+  const receive = "INSERT INTO activity SELECT $1, $2 WHERE bloom_set_add('received', $1)"
+  const counts = []
+  for (let i = 0; i < 2; i++) counts.push((await client.query(receive, ['node-postgres', 'x'])).rowCount)
+  check(counts, [1, 0], 'node-postgres: stored if new')
+  check([await one("SELECT bloom_set_add('received', $1)", [['n1', 'n2']]), await one("SELECT bloom_set_add('received', $1)", ['{"n1","n2"}'])],
+    [true, false], 'node-postgres: a list given to bloom_set_add is one text')
+  check(await one("SELECT bloom_set_add_all('received', $1::text[])", [['n1', 'n2']]), ['n1', 'n2'],
+    'node-postgres: a list given to bloom_set_add_all')
   const code = await one('SELECT ids @> $1 AS seen FROM visited', [42]).catch(error => error.code)
   check(code, '42804', 'node-postgres: without a cast, an error')
   await client.end()
@@ -60,6 +68,13 @@ if (postgres) {
     'postgres.js: list')
   check((await sql`SELECT array_agg(i) AS ids FROM generate_series(1, 9) AS i WHERE ${ids.toBytes()}::bytea::bloom @> i`)[0].ids, [1, 2],
     'postgres.js: a filter as a parameter')
+  const counts = []
+  for (let i = 0; i < 2; i++) {
+    counts.push((await sql`INSERT INTO activity SELECT ${'postgres.js'}, ${'x'} WHERE bloom_set_add('received', ${'postgres.js'})`).count)
+  }
+  check(counts, [1, 0], 'postgres.js: stored if new')
+  check((await sql`SELECT bloom_set_add_all('received', ${['m1', 'm2']}::text[]) AS added`)[0].added, ['m1', 'm2'],
+    'postgres.js: a list given to bloom_set_add_all')
   await sql.end()
 }
 console.log(`1..${number}`)

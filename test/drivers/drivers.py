@@ -40,6 +40,13 @@ def sqlstate(call, name):
     return None
 
 
+def page_code(section, begins):
+    """The Python in a section of the page, from the block that has these words."""
+    page = (Path(__file__).resolve().parents[2] / 'docs' / 'clients.md').read_text(encoding='utf-8')
+    blocks = page.split(f'## {section}\n')[1].split('\n## ')[0].split('```python\n')[1:]
+    return next(block.split('```')[0] for block in blocks if begins in block)
+
+
 def psycopg_3():
     import psycopg
 
@@ -64,6 +71,19 @@ def psycopg_3():
               'psycopg 3: a list of texts, without a cast')
         message = {'id': 'psycopg 3', 'body': 'x'}
         check([con.execute(RECEIVE, message).rowcount for _ in (1, 2)], [1, 0], 'psycopg 3: stored if new')
+        check([one("SELECT bloom_set_add('received', %s)", ['p1', 'p2']), one("SELECT bloom_set_add('received', %s)", '{p1,p2}')],
+              [True, False], 'psycopg 3: a list given to bloom_set_add is one text')
+        check([one("SELECT bloom_set_add_all('received', %s)", ['p1', 'p2', 'p1']), one("SELECT bloom_set_add_all('received', %s)", ['p2', 'p3'])],
+              [['p1', 'p2'], ['p3']], 'psycopg 3: a list given to bloom_set_add_all')
+
+        from bloomtype import Filter, register
+        before = con.cursor()
+        register(con)
+        check([isinstance(cur.execute('SELECT urls FROM visited').fetchone()[0], Filter) for cur in (con.cursor(), before)],
+              [True, False], 'psycopg 3: a column of type bloom, by a cursor made after register(), and before')
+        few = Filter(1000)
+        few.add('y')
+        check(con.execute('SELECT (urls | %s) @> %s FROM visited', [few, 'y']).fetchone()[0], True, 'psycopg 3: a filter as a parameter')
 
 
 def psycopg_2():
@@ -87,6 +107,9 @@ def psycopg_2():
         cur.execute(RECEIVE, {'id': 'psycopg 2', 'body': 'x'})
         counts.append(cur.rowcount)
     check(counts, [1, 0], 'psycopg 2: stored if new')
+    check(sqlstate(lambda: one("SELECT bloom_set_add('received', %s)", ['q1', 'q2']), 'pgcode'), '42804',
+          'psycopg 2: a list given to bloom_set_add is an error')
+    check(one("SELECT bloom_set_add_all('received', %s)", ['q1', 'q2']), ['q1', 'q2'], 'psycopg 2: a list given to bloom_set_add_all')
     con.close()
 
 
@@ -104,6 +127,13 @@ def asyncpg_():
         receive = "INSERT INTO activity SELECT $1, $2 WHERE bloom_set_add('received', $1)"
         check([await con.execute(receive, 'asyncpg', 'x') for _ in (1, 2)], ['INSERT 0 1', 'INSERT 0 0'],
               'asyncpg: stored if new')
+        try:
+            refused = not await con.fetchval("SELECT bloom_set_add('received', $1)", ['r1', 'r2'])
+        except asyncpg.DataError:
+            refused = True
+        check(refused, True, 'asyncpg: a list given to bloom_set_add is an error')
+        check(await con.fetchval("SELECT bloom_set_add_all('received', $1::text[])", ['r1', 'r2']), ['r1', 'r2'],
+              'asyncpg: a list given to bloom_set_add_all')
         await con.close()
 
     asyncio.run(run())
@@ -125,25 +155,38 @@ def sqlalchemy_():
             statement = select([query])
         check(con.execute(statement).scalar(), True, 'SQLAlchemy: bool_op')
 
-    from sqlalchemy import MetaData, Table
-    from sqlalchemy.dialects.postgresql.base import ischema_names
-    from sqlalchemy.types import UserDefinedType
 
-    class Bloom(UserDefinedType):
-        cache_ok = True
+    receive = text("INSERT INTO activity SELECT :id, :body WHERE bloom_set_add('received', :id)")
+    with engine.begin() as con:
+        check([con.execute(receive, {'id': 'SQLAlchemy', 'body': 'x'}).rowcount for _ in (1, 2)], [1, 0],
+              'SQLAlchemy: stored if new')
+    with engine.connect() as con:
+        check(sqlstate(lambda: con.execute(text("SELECT bloom_set_add('received', :ids)"), {'ids': ['s1', 's2']}), 'pgcode'),
+              '42804', 'SQLAlchemy: a list given to bloom_set_add is an error')
 
-        def get_col_spec(self):
-            return 'bloom'
+    import sqlalchemy
+    from sqlalchemy import Column, MetaData, Table
+    from sqlalchemy.schema import CreateTable
 
+    names = {'sqlalchemy': sqlalchemy}
     for recognized in (False, True):
         if recognized:
-            ischema_names['bloom'] = Bloom
+            exec(page_code('Python: SQLAlchemy', 'class Bloom'), names)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter('always')
             visited = Table('visited', MetaData(), autoload_with=engine)
         check(any("Did not recognize type 'bloom'" in str(w.message) for w in caught), not recognized,
               f'SQLAlchemy: reflection, type {"known" if recognized else "unknown"}')
+    Bloom = names['Bloom']
     check(isinstance(visited.c.urls.type, Bloom), True, 'SQLAlchemy: a column of type bloom')
+    copy = Table('visited_too', MetaData(), Column('urls', visited.c.urls.type), Column('day', Bloom(1000, 0.01)), Column('any', Bloom()))
+    with engine.begin() as con:
+        con.execute(CreateTable(copy))
+        con.execute(text('INSERT INTO visited_too SELECT urls, urls, urls FROM visited'))
+        check([row[0] for row in con.execute(text(
+            "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'visited_too'::regclass AND attnum > 0 ORDER BY attnum"))],
+            ['bloom(1000,0.01)', 'bloom(1000,0.01)', 'bloom'], 'SQLAlchemy: reflection and CREATE TABLE keep the shape')
+        con.execute(text('DROP TABLE visited_too'))
 
 
 def django_():
@@ -156,19 +199,37 @@ def django_():
     settings.configure(INSTALLED_APPS=[], USE_TZ=True, DEFAULT_AUTO_FIELD='django.db.models.AutoField', DATABASES={
         'default': {'ENGINE': 'django.db.backends.postgresql', 'NAME': DATABASE, 'USER': USER, 'HOST': HOST, 'PORT': PORT}})
     django.setup()
-    page = (Path(__file__).resolve().parents[2] / 'docs' / 'clients.md').read_text(encoding='utf-8')
-    code = page.split('## Python: Django')[1].split('```python\n')[1].split('```')[0]
     names = {'models': models, 'Filter': Filter}
-    exec(code, names)
+    exec(page_code('Python: Django', 'class BloomField'), names)
+    BloomField = names['BloomField']
 
     class Visited(models.Model):
-        urls = names['BloomField'](primary_key=True)
-        ids = names['BloomField']()
+        urls = BloomField(1000, primary_key=True)
+        ids = BloomField(1e3, 0.01)
 
         class Meta:
             app_label = 'tried'
             managed = False
             db_table = 'visited'
+
+    class Day(models.Model):
+        users = BloomField(1e5, 0.001, null=True)
+
+        class Meta:
+            app_label = 'tried'
+            db_table = 'django_day'
+
+    with connection.schema_editor() as editor:
+        editor.create_model(Day)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'django_day'::regclass AND attname = 'users'")
+        check(cursor.fetchone()[0], 'bloom(100000,0.001)', 'Django: a migration keeps the shape')
+    field = Day._meta.get_field('users').clone()
+    check((field.db_type(connection), field.null), (Day._meta.get_field('users').db_type(connection), True), 'Django: so does a copy of the field')
+    Day.objects.create(users=None)
+    check(Day.objects.get().users, None, 'Django: null')
+    with connection.schema_editor() as editor:
+        editor.delete_model(Day)
 
     def count(**lookup):
         return Visited.objects.filter(**lookup).count()
@@ -180,9 +241,13 @@ def django_():
     few = Filter(1000)
     few.add('y')
     with connection.cursor() as cursor:
-        cursor.execute('CREATE TEMPORARY TABLE visited AS SELECT urls, ids FROM visited')
+        cursor.execute('CREATE TEMPORARY TABLE visited (LIKE visited)')
+        cursor.execute('INSERT INTO visited SELECT * FROM public.visited')
         Visited.objects.update(urls=few)
         check((count(urls__has='y'), count(urls__has=URL)), (1, 0), 'Django: a filter, written')
+        for message in ('Django', 'Django'):
+            cursor.execute(RECEIVE, {'id': message, 'body': 'x'})
+        check(cursor.rowcount, 0, 'Django: stored if new')
 
 
 for module, function in (('psycopg', psycopg_3), ('psycopg2', psycopg_2), ('asyncpg', asyncpg_),

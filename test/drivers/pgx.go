@@ -50,6 +50,19 @@ func main() {
 	_, err = con.Exec(ctx, "SELECT ids @> $1 FROM visited", "42")
 	check(errors.As(err, &refused) && refused.Code == "42804", "pgx: a text is no bigint", err)
 
+	receive := func() int64 {
+		tag, err := con.Exec(ctx, "INSERT INTO activity SELECT $1, $2 WHERE bloom_set_add('received', $1)", "pgx", "x")
+		if err != nil {
+			return -1
+		}
+		return tag.RowsAffected()
+	}
+	first, second := receive(), receive()
+	check(first == 1 && second == 0, "pgx: stored if new", first, second)
+	err = con.QueryRow(ctx, "SELECT bloom_set_add('received', $1)", []string{"h1", "h2"}).Scan(new(bool))
+	check(err != nil, "pgx: a list given to bloom_set_add is an error", err)
+	yes("a list given to bloom_set_add_all", "SELECT bloom_set_add_all('received', $1::text[]) = '{h1,h2}'", []string{"h1", "h2"})
+
 	var urls, same bloomtype.Filter
 	var bytes []byte
 	err = con.QueryRow(ctx, "SELECT urls, urls::bytea FROM visited").Scan(&urls, &bytes)

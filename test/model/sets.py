@@ -3,8 +3,8 @@
 
 Some sessions add keys to one set, remove and test them, at all isolation levels,
 with savepoints, blocks that fail, prepared transactions, rollbacks, compaction,
-loads, and SQL that rewrites or locks rows of the set; and now and then the table
-is truncated, vacuumed, clustered, reindexed, or dumped and restored, be it in a
+loads, and SQL that rewrites, locks or deletes rows of the set; some keys are null,
+which are new and leave nothing; and now and then the table is truncated, vacuumed, clustered, reindexed, or dumped and restored, be it in a
 transaction that is rolled back.  Most statements run alone.  Beside some, another
 transaction ends, or another session adds other keys, at any moment of the call:
 best with a library that pauses between its steps.
@@ -25,7 +25,7 @@ Usage: sets.py [--seed N] [--calls N] [--sessions N] [--keys N] [--keep] [--unlo
 
 The server is found as by psql; the test makes a schema of its own in the
 database, and drops it.  A failure prints the seed, and the last statements of all
-sessions.  Ranges should be small: test/tap/set_random.pl builds such a library.
+sessions.  Ranges should be small: set/tap/set_random.pl builds such a library.
 
 Needs Debian's python3-psycopg2.
 """
@@ -84,6 +84,7 @@ class Level:
         self.added = {}         # key: slice; also what was removed again
         self.removed = {}       # key: what was committed of it by then
         self.is_emptied = False # by TRUNCATE, before
+        self.has_deleted = False        # all rows that it saw, by SQL
 
 
 class Transaction:
@@ -93,6 +94,7 @@ class Transaction:
         self.isolation = isolation
         self.snapshot = snapshot        # None: one for each statement
         self.behind = False             # others have committed since
+        self.sees_deleted = False       # ... and have deleted rows that the snapshot sees
         self.levels = [Level()]
         self.has_written = False        # so that others may have to wait for rows
 
@@ -127,6 +129,7 @@ class Transaction:
         last = self.levels.pop()
         if last.is_emptied:
             self.empty()
+        self.levels[-1].has_deleted |= last.has_deleted
         self.levels[-1].state.update(last.state)
         self.levels[-1].added.update(last.added)
         self.levels[-1].removed.update(last.removed)
@@ -237,6 +240,8 @@ class Driver:
 
     def outcomes(self, transaction, key, minute):
         """What an add can answer: True, False, 'wait', '40001'."""
+        if key is None:
+            return {True}
         seen = self.is_live(self.slice_in(transaction, key), minute)
         result = set()
         if seen is not False:
@@ -247,6 +252,8 @@ class Driver:
                 result.add('40001' if transaction is not None and transaction.snapshot is not None else False)
             if now is not True:
                 result.add('wait' if self.is_pending(transaction, key, minute) else True)
+            if transaction is not None and transaction.sees_deleted:
+                result.add('40001')
         return result
 
     # Statements
@@ -347,6 +354,7 @@ class Driver:
         if transaction.has_written:
             for other in self.others(transaction):
                 other.behind = True
+                other.sees_deleted |= level.has_deleted and other.snapshot is not None
 
     def written(self, session, changes):
         """A call has written: keys and their slices."""
@@ -438,9 +446,24 @@ class Driver:
             near = [self.rnd.randrange(self.options.keys) for _ in range(n)]
         return [k % self.options.keys for k in near if k % self.options.keys not in self.taken]
 
+    def with_nulls(self, keys):
+        """The keys, with some nulls among them at times."""
+        keys = list(keys)
+        for _ in range(self.rnd.choice([0, 0, 1, 3]) if keys else 0):
+            keys.insert(self.rnd.randrange(len(keys) + 1), None)
+        self.counts['null keys'] += None in keys
+        return keys
+
+    @staticmethod
+    def array(keys):
+        """In SQL."""
+        return 'ARRAY[%s]::int[]' % ', '.join('NULL' if k is None else str(k) for k in keys)
+
     def add(self, session, sql, keys, minute, once=False):
-        """A call that adds keys, one after another, and answers for each."""
+        """A call that adds keys, one after another, and answers for each; of an array, nulls are left out."""
         transaction = session.transaction
+        if once:
+            keys = [k for k in keys if k is not None]
         if not keys:
             return
         self.snapshot(session)
@@ -448,7 +471,7 @@ class Driver:
         allowed = [self.outcomes(transaction, key, minute) for key in keys]
         everything = set().union(*allowed)
         waits = 'wait' in everything
-        self.keys = keys
+        self.keys = [k for k in keys if k is not None]
         answer = self.protected(session, sql, waits)
         # if another has ended meanwhile
         after = [self.outcomes(transaction, key, minute) for key in keys]
@@ -469,8 +492,8 @@ class Driver:
             if key in changes and not once:
                 self.expect(sql, answer[i], [False])
             elif key not in changes:
-                self.expect('%s, key %d' % (sql, key), answer[i], allowed[i])
-            if answer[i]:
+                self.expect('%s, key %s' % (sql, key), answer[i], allowed[i])
+            if answer[i] and key is not None:
                 changes[key] = minute
         self.counts['told new'] += len(changes)
         self.written(session, changes)
@@ -495,14 +518,16 @@ class Driver:
         """Several keys, one by one, in one statement."""
         minute = self.choose_time()
         keys = self.free_keys(session, 30, minute)
-        self.add(session, "SELECT ARRAY(SELECT bloom_set_add('s', k%s) FROM unnest(ARRAY%s) WITH ORDINALITY AS u (k, n) ORDER BY n)" % (
-            self.at(minute), keys), keys, minute)
+        keys = self.with_nulls(keys)
+        self.add(session, "SELECT ARRAY(SELECT bloom_set_add('s', k%s) FROM unnest(%s) WITH ORDINALITY AS u (k, n) ORDER BY n)" % (
+            self.at(minute), self.array(keys)), keys, minute)
 
     def do_array(self, session):
         """Several keys at once."""
         minute = self.choose_time()
         keys = self.free_keys(session, self.rnd.choice([3, 30, 200]), minute)
-        self.add(session, "SELECT bloom_set_add_all('s', ARRAY%s%s)" % (keys, self.at(minute)), keys, minute, once=True)
+        keys = self.with_nulls(keys)
+        self.add(session, "SELECT bloom_set_add_all('s', %s%s)" % (self.array(keys), self.at(minute)), keys, minute, once=True)
 
     def do_blocks(self, session):
         """Several keys in blocks, a third of which is rolled back."""
@@ -571,7 +596,7 @@ class Driver:
         transaction = session.transaction
         minute = self.choose_time()
         self.snapshot(session)
-        sql = "SELECT bloom_set_missing('s', ARRAY(SELECT generate_series(0, %d))%s)" % (self.options.keys - 1, self.at(minute))
+        sql = "SELECT bloom_set_missing('s', NULL || ARRAY(SELECT generate_series(0, %d))%s)" % (self.options.keys - 1, self.at(minute))
         before = [self.is_live(self.slice_in(transaction, key), minute) for key in range(self.options.keys)]
         answer = self.execute(session, sql)
         if self.failed(session, sql, answer, set()):
@@ -602,7 +627,7 @@ class Driver:
         self.snapshot(session)
         self.writes_at(int(time.time() - self.began) // 60 + 1)
         answer = self.execute(session, "SELECT bloom_set_compact('s')")
-        if self.failed(session, 'compact', answer, set()):
+        if self.failed(session, 'compact', answer, {'40001'} if session.transaction is not None and session.transaction.sees_deleted else set()):
             return
         if session.transaction is not None:
             session.transaction.has_written = True
@@ -617,12 +642,12 @@ class Driver:
         keys = self.free_keys(session, 300, 0)
         allowed = {k: self.outcomes(transaction, k, 0) for k in keys}
         everything = set().union(*allowed.values())
-        sql = "SELECT bloom_set_load('s', 'SELECT unnest(ARRAY%s)')" % keys
+        sql = "SELECT bloom_set_load('s', 'SELECT unnest(%s)')" % self.array(self.with_nulls(keys))
         answer = self.protected(session, sql, 'wait' in everything)
         if self.failed(session, sql, answer, everything):
             return
-        new = [k for k in allowed if allowed[k] == {True}]
-        self.expect(sql, answer, [len(new)] if everything <= {True, False} else [])
+        new = [k for k in allowed if True in allowed[k]]
+        self.expect(sql, answer, [len(new)] if all(a & {True, False} for a in allowed.values()) else [])
         self.written(session, {k: 0 for k in new})
         self.counts['loads'] += 1
 
@@ -639,6 +664,38 @@ class Driver:
         if not self.failed(session, sql, answer, {'40001', 'wait'}):
             self.counts['rows written or locked by SQL'] += 1
             self.written(session, {})
+
+    def do_delete(self, session):
+        """All rows.  It does not see those that others have not committed: with a part of a split, it would leave a hole."""
+        transaction = session.transaction
+        if any(t.has_written for t in self.others(transaction)):
+            return
+        self.snapshot(session)
+        keeps = transaction is not None and transaction.snapshot is not None
+        idle = [s for s in self.sessions if s is not session and s.transaction is None]
+        sees = self.rnd.choice(idle) if idle and transaction is None else None
+        if sees is not None:
+            sees.cursor.execute('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT')
+            sees.transaction = Transaction('REPEATABLE READ', None)
+            self.log.append('%d: BEGIN REPEATABLE READ' % sees.number)
+            self.snapshot(sees)
+        answer = self.protected(session, 'DELETE FROM s', False)
+        if self.failed(session, 'DELETE', answer, {'40001'} if keeps and transaction.behind else set()):
+            return
+        gone = {key: None for key in range(self.options.keys) if self.slice_in(transaction, key) is not None}
+        self.counts['rows deleted by SQL'] += 1
+        if transaction is not None:
+            transaction.levels[-1].has_deleted = True
+            self.written(session, gone)
+            return
+        for other in self.others(None):
+            other.sees_deleted |= other.snapshot is not None
+        self.written(session, gone)
+        # what is added by a snapshot that sees the rows must be seen by it, if it is no error
+        if sees is not None:
+            self.do_add(sees)
+            if sees.transaction is not None:
+                self.do_test(sees)
 
     def do_vacuum(self, session):
         """Now and then."""
@@ -748,13 +805,13 @@ class Driver:
         if what != 'empty':
             self.do_begin(session)
             self.alone = session
-            if self.rnd.random() < 0.5:
+            if self.rnd.random() < 0.8:
                 self.do_rewrite_alone(session)
 
     def run(self):
         """So many calls."""
         kinds = ([self.do_begin] * 20 + [self.do_add] * 14 + [self.do_singles] * 6 + [self.do_array] * 6 + [self.do_blocks] * 4 + [self.do_remove] * 14
-                 + [self.do_test_one] * 6 + [self.do_test] * 2 + [self.do_compact] + [self.do_sql] * 2 + [self.do_end_prepared] * 3 + [self.do_load]
+                 + [self.do_test_one] * 6 + [self.do_test] * 2 + [self.do_compact] + [self.do_sql] * 2 + [self.do_delete] + [self.do_end_prepared] * 3 + [self.do_load]
                  + [self.do_race] * 10)
         next_time = 600
         while self.calls < self.options.calls:

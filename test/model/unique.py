@@ -24,7 +24,7 @@ Usage: unique.py [--operations N] [--sessions N] [--seed N]
 
 The server is found as by psql; the test makes a schema of its own in the database, and
 drops it.  It means something if the set answers falsely often, and batches are small:
-test/tap/unique_random.pl builds such a library.  A seed gives the same operations again;
+set/tap/unique_random.pl builds such a library.  A seed gives the same operations again;
 with more than one session, not their order.
 
 Needs Debian's python3-psycopg2.

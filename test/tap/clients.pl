@@ -29,7 +29,7 @@ my $modules = $ENV{BLOOMTYPE_ALL_CLIENTS} ? 'xxhash, psycopg2, psycopg' : 'xxhas
 #	*.bloom		the bytes of filters of these keys, made with a capacity
 #	combined	lines of two filters, their union and their intersection, each in
 #				hexadecimal
-#	full		lines of a filter, in hexadecimal, and t or f: bloom_is_full
+#	full		lines of a filter, in hexadecimal, and t or f: bloom_is_overfull
 #	printed/	a filter of 1, 2 and -3 as psql prints it, in several formats
 #	verdicts	lines of "accepted FILE" and "refused FILE": does the server take
 #				the bytes in this file for a bloom?
@@ -103,15 +103,15 @@ close $pairs or die;
 
 # Filters around their capacity, and far beyond it.
 my $full = $node->safe_psql('postgres', q{
-	SELECT encode(f::bytea, 'hex'), bloom_is_full(f)
+	SELECT encode(f::bytea, 'hex'), bloom_is_overfull(f)
 	FROM unnest('{1,2,10,100,1000}'::int[]) AS capacity, unnest('{0,1,2,5,9,10,11,90,100,110,900,950,980,1000,1020,1050,1100,5000}'::int[]) AS n,
 		 LATERAL (SELECT bloom_add_all(bloom_empty(capacity), array(SELECT generate_series(1, n))) AS f OFFSET 0) AS s
 	UNION ALL
-	SELECT encode(f::bytea, 'hex'), bloom_is_full(f) FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 0) AS i) AS s});
+	SELECT encode(f::bytea, 'hex'), bloom_is_overfull(f) FROM (SELECT bloom_agg(i) AS f FROM generate_series(1, 0) AS i) AS s});
 $full =~ tr/|/ /;
 foreach my $answer ('t', 'f')
 {
-	cmp_ok(scalar(grep { / $answer$/ } split /\n/, $full), '>', 20, "bloom_is_full: $answer");
+	cmp_ok(scalar(grep { / $answer$/ } split /\n/, $full), '>', 20, "bloom_is_overfull: $answer");
 }
 open my $filters, '>', "$folder/full" or die;
 print $filters "$full\n";

@@ -210,19 +210,20 @@ is( join("\n", sort map { normal_signature($_) } @signatures),
 	join("\n", sort map { normal_signature(s/^\d+\|//r) } @catalog),
 	'the entries are the functions, operators and casts that there are');
 
-# since which version: the first script that creates one of this name
-my (%since, %group, @groups);
+# since which release: all that is not in an extension's first script says it
+my (%later, %group, @groups);
+my $changelog = slurp_file('CHANGELOG.md');
 
 foreach my $script (sort glob 'bloomtype--*.sql set/bloomtype_{set,unique}--*.sql')
 {
-	my ($version) = $script =~ /--([\d.]+)\.sql$/;
+	my $updates = $script =~ /--.*--/;
 	my $group;
 
 	foreach my $line (split /\n/, slurp_file($script))
 	{
 		$group = $1 if $line =~ /^--\t+([A-Z ]+)$/;
 		next unless $line =~ /^CREATE (?:FUNCTION|AGGREGATE|PROCEDURE) ([a-z]\w*)\((?:OUT\b)?(\w*)/;
-		$since{$1} //= $version;
+		$later{$1} = 1 if $updates;
 		$group{"$1($2"} //= $group;
 		push @groups, $group unless grep { $_ eq $group } @groups;
 	}
@@ -236,7 +237,8 @@ foreach my $entry (@entries)
 		my ($name) = $function =~ /^(\w+)/;
 		my $group = $group{$function} // '';
 
-		ok($since{$name} =~ /^(1\.0|0\.9)$/ || $entry->{prose} =~ /`$name`.*Since $since{$name}\b/, "$name: since which version, if not since 1.0");
+		ok(!$later{$name} || $entry->{prose} =~ /`$name`.*Since (\d+\.\d+\.\d+)\b/ && $changelog =~ /^## \Q$1\E /m,
+			"$name: since which release, if not since the first");
 		push @documented, $group unless @documented && $documented[-1] eq $group;
 	}
 }

@@ -35,6 +35,17 @@ like($out, qr/^ *24902 \| +0 \| 24902 \| +0$/m, 'it compares with the exact answ
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'to_visit_queue'}),
 	0, 'it leaves nothing behind');
 
+# The demo; what it shows to superusers only, too, and first what is first in README.
+($out, $err) = run_example('examples/demo.sql');
+is($err, '', 'without a warning');
+my @verdicts = $out =~ /\| (kept|BROKEN) *$/mg;
+is_deeply([ grep { $_ ne 'kept' } @verdicts ], [], 'the demo keeps its promises');
+cmp_ok(scalar @verdicts, '>=', 13, '... all of them');
+like($out, qr/^\(a\)(?:(?!^\(b\)).)*bloom\(100000, 0\.01\).*users @> \d+;.*bloom_cardinality\(bloom_union_agg\(users\)\).*count\(DISTINCT user_id\).*^\(b\)/ms,
+	'first a column, a test, and days merged beside count(DISTINCT)');
+like($out, qr/Custom Scan \(Bloom Filter\)/, 'a join that filters by itself');
+like($out, qr/duplicate key value violates unique constraint "event_id_unique"/, 'a key unique across partitions');
+
 # What scripts/demo says is next, by a user who is no superuser, in a folder of his
 # own that nobody else may enter.
 my ($steps) = slurp_file('scripts/demo') =~ /^To use bloomtype in a database.*?\n\n(.*?)^END$/ms;

@@ -7,11 +7,12 @@
 use strict;
 use warnings;
 
+use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use lib "$FindBin::RealBin/..";
+use Server qw(kill_server start_again);
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $kills = $ENV{BLOOMTYPE_KILLS} || 5;
 my $sessions = 3;
@@ -55,18 +56,6 @@ sub answer
 	return $node->safe_psql('postgres', $sql);
 }
 
-# The postmaster and what the server says are its processes; a session outlives
-# the postmaster until it waits for something.
-sub kill_server
-{
-	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
-	my @children = split /\n/, answer('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
-
-	kill 'KILL', $postmaster, @children;
-	$node->kill9;
-	return;
-}
-
 my $committed = 0;
 my ($lost, $left, $broken) = (0, 0, 0);
 for my $cycle (1 .. $kills)
@@ -86,18 +75,9 @@ for my $cycle (1 .. $kills)
 	my $all = $cycle * $sessions;
 	$node->poll_query_until('postgres', "SELECT count(*) > $enough AND count(DISTINCT id) = $all FROM told")
 	  or die 'the sessions do not add';
-	kill_server();
+	kill_server($node);
 	$_->{handle}->finish foreach @running;
-
-	# it takes a moment until the last process has gone
-	my $started = 0;
-	foreach my $attempt (1 .. 600)
-	{
-		last if $started = $node->start(fail_ok => 1);
-		usleep(100_000);
-		$node->stop('fast', fail_ok => 1);
-	}
-	die 'the server does not start again' unless $started;
+	start_again($node);
 
 	my $first = ($cycle * $sessions + 1) * 100000;
 	my $last = ($cycle * $sessions + $sessions + 1) * 100000;

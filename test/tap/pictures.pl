@@ -19,7 +19,7 @@ sub luminance
 }
 
 my @pictures = sort glob 'docs/*.svg';
-cmp_ok(@pictures, '>', 12, 'there are pictures');
+cmp_ok(@pictures, '>=', 12, 'there are pictures');
 foreach my $file (@pictures)
 {
 	my $svg = slurp_file($file);
@@ -46,10 +46,21 @@ foreach my $file (@pictures)
 	cmp_ok($smallest, '>=', 9, "$file: the smallest letter, in pixels where the picture is 320 wide");
 	my ($from, $to) = text_bounds($svg);
 	ok($from >= 0 && $to <= 1, "$file: no text is cut off") or diag("$from to $to of the width");
-	next if $file =~ m{/(how|days|workers|which)\.svg};
+	next if $file =~ m{/(how|days|workers)\.svg};
 	(my $words = $svg) =~ s/<[^>]*>/ /g;
 	ok($words =~ m{PostgreSQL \d[\d.]*, bloomtype \d[^<:]*: \s*bench/(run|dedup|unique) }, "$file: says what was measured, and how");
 }
+
+# What days.svg says is the answer of the recipe beside it.
+my ($recipe) = slurp_file('docs/cookbook.md') =~ /days\.svg\)(.*?)```text\n(?<answer>.*?)```/s or die 'the recipe of days.svg';
+my $answer = $+{answer};
+my $days_svg = slurp_file('docs/days.svg');
+my ($user) = $recipe =~ /users @> (\d+)/;
+my $days = $recipe =~ m{\+ i / (\d+) AS day.*?generate_series\(0, (\d+)\)}s ? ($2 + 1) / $1 : 0;
+my ($days_found) = $answer =~ /^ +day\n-+\n(.*?)\n\n/s;
+like($days_svg, qr/>Which days can have user $user\?</, 'days.svg asks for the user of its recipe');
+is(scalar(my @boxes = $days_svg =~ /<text[^>]*>(\d+)</g), $days, '... has its days');
+is_deeply([ $days_svg =~ /font-weight="bold">(\d+)</g ], [ map { /-(\d+)$/ ? $1 + 0 : () } split /\n/, $days_found ], '... and its answer');
 
 # smallest_letter SVG, PIXELS: the size of the smallest letter, where the picture
 # is that wide.  The size of a text is its own, or that of what it is in.

@@ -19,20 +19,29 @@ my @lines = split /^/, $readme;
 my %sections = map { /^## (.*)/ ? ($1 => $_) : () } split /^(?=## )/m, $readme;
 cmp_ok(scalar(split ' ', $readme), '<=', 1600, 'a page of at most 1,600 words');
 
-# The first screen: what it is, what it needs, and the whole type at work.
-my $first = join '', @lines[ 0 .. 54 ];
+# The first screen: what it is; a column, a test and a merge with their answers; and
+# the commands that set all up.
+my $first = join '', @lines[ 0 .. 44 ];
 foreach my $want (
 	[ 'what a filter answers', qr/definitely not.*probably yes/ ],
-	[ 'what it needs', qr/CREATE on a database is enough.*shared_preload_libraries/ ],
 	[ 'a column of one shape', qr/^CREATE TABLE .* bloom\(100000, 0\.01\)/m ],
-	[ 'a filter of a column', qr/^SELECT .*bloom_agg\(/m ],
-	[ 'a test', qr/WHERE urls @> '/ ],
-	[ 'a union', qr/ \| .*bloom_union_agg\(/s ],
-	[ 'the size for a rate, with its answer', qr/best_params\(0\.01\);.*^ 5 \|  +10 \|/ms ],
-	[ 'how to install it', qr/\(#install\)/ ],
-	[ 'a chooser', qr/\(#which-tool-for-which-question\)/ ])
+	[ 'a filter of a column', qr/^INSERT .*bloom_agg\(/m ],
+	[ 'a test, with its answer', qr/WHERE users @> .*^```text\n.*^    day *\n-+\n/ms ],
+	[ 'merged days beside count(DISTINCT), with their answers', qr/bloom_union_agg\(.*count\(DISTINCT .*^```text\n.*\babout [\d,]+ of 100,000 at 1 %.*\| \d+\n/ms ])
 {
 	like($first, $want->[1], "the first screen has $want->[0]");
+}
+
+# Its block of commands: a new clone, the demo, the tests.
+my ($try) = $first =~ /^```sh\n(.*?)^```/ms;
+my ($address) = slurp_file('META.json') =~ /"homepage": "([^"]+)"/;
+like($try // '', qr/^git clone \Q$address\E(?: |$)/m, 'the first block of commands has a clone');
+foreach my $want ('sudo scripts/demo', 'scripts/test --quick', 'scripts/test')
+{
+	like($try // '', qr/^\Q$want\E *(?:#.*)?$/m, "... it has $want");
+	my ($script, $option) = $want =~ /(scripts\S+)(?: (\S+))?/;
+	ok(-x $script, "... $script is a program");
+	like(slurp_file($script), qr/^ +\Q$option\E\) /m, "... with an option $option") if defined $option;
 }
 
 # All statements, from an empty database on.
@@ -60,7 +69,6 @@ foreach my $example (@examples)
 
 # The commands before them, on a machine that has the packages already.
 my ($commands) = $sections{'Install'} =~ /^```sh\n(.*?)^```/ms;
-my ($address) = slurp_file('META.json') =~ /"homepage": "([^"]+)"/;
 my ($packages) = slurp_file('scripts/lib.sh') =~ /^build_packages=\((.*?)\)/ms;
 my %named = map { $_ => 1 } $commands =~ /--no-install-recommends (.*)/ ? split ' ', $1 : ();
 
@@ -87,7 +95,7 @@ END
 	  or diag($printed);
 }
 my @installed = map { s{.*/}{}r } split /\n/, `find $scratch/installed -type f`;
-foreach my $file ('bloomtype.so', 'bloomtype.control', 'bloomtype--1.0.sql', 'bloomtype_set.so', 'bloomtype_set.control', 'bloomtype_set--0.9.sql', 'bloomtype_unique.control', 'bloomtype_unique--0.9.sql')
+foreach my $file ('bloomtype.so', 'bloomtype.control', 'bloomtype--1.0.sql', 'bloomtype_set.so', 'bloomtype_set.control', 'bloomtype_set--0.9.sql', 'bloomtype_unique.control', 'bloomtype_unique--0.9.sql', 'bloomtype_scan.so')
 {
 	ok((grep { $_ eq $file } @installed), "they install $file");
 }

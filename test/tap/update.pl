@@ -1,5 +1,6 @@
 #
-# ALTER EXTENSION UPDATE: from an older version made up for the test to this one.
+# ALTER EXTENSION UPDATE: of each extension, from an older version made up for the test to
+# this one.
 #
 # The older version is the first half of the install script, the update script
 # its second half.  What comes of both must be what a fresh install makes.
@@ -14,18 +15,25 @@ use Test::More;
 my $dir = `pg_config --sharedir`;
 chomp $dir;
 $dir .= '/extension';
-my $script = slurp_file("$dir/bloomtype--1.0.sql");
 plan skip_all => "cannot write to $dir" unless -w $dir;
 
-# Sections begin with a banner.  Statements are never cut.
-my $banner = qr/^-- -{64}\n--\s+WINDOW FUNCTION/m;
-my ($old, $new) = $script =~ /^(.*?)($banner.*)$/s;
-die 'the install script has no such section' unless defined $new;
-my ($guard) = $script =~ /^(\\echo[^\n]*\n)/m;
+# where the second halves begin, in the order in which the extensions need each other
+my @extensions = (
+	bloomtype => qr/^-- -{64}\n--\s+WINDOW FUNCTION/m,
+	bloomtype_set => qr/^CREATE FUNCTION bloom_set_dedup\b/m,
+	bloomtype_unique => qr/^CREATE FUNCTION _bloom_unique_ddl\b/m);
+my (@names, %files, %version);
+while (my ($name, $middle) = splice @extensions, 0, 2)
+{
+	my ($version) = slurp_file("$dir/$name.control") =~ /default_version = '(.*)'/;
+	my ($old, $new) = slurp_file("$dir/$name--$version.sql") =~ /^(.*?)($middle.*)$/s or die "the script of $name has no such place";
+	my ($guard) = $old =~ /^(\\echo[^\n]*\n)/m;
 
-my %files = (
-	"$dir/bloomtype--0.9.sql" => $old,
-	"$dir/bloomtype--0.9--1.0.sql" => $guard . $new);
+	push @names, $name;
+	$version{$name} = $version;
+	$files{"$dir/$name--0.1.sql"} = $old;
+	$files{"$dir/$name--0.1--$version.sql"} = $guard . $new;
+}
 END
 {
 	my $status = $?;
@@ -49,32 +57,38 @@ my $objects = q{
 		   (SELECT (o.oprcode, o.oprcom::regoperator, o.oprnegate::regoperator, o.oprrest, o.oprjoin, o.oprcanhash)::text
 			FROM pg_operator AS o WHERE d.classid = 'pg_operator'::regclass AND o.oid = d.objid),
 		   (SELECT (t.typlen, t.typalign, t.typstorage, t.typinput, t.typoutput, t.typreceive, t.typsend)::text
-			FROM pg_type AS t WHERE d.classid = 'pg_type'::regclass AND t.oid = d.objid)
+			FROM pg_type AS t WHERE d.classid = 'pg_type'::regclass AND t.oid = d.objid),
+		   (SELECT (e.evtevent, e.evtenabled, e.evttags, e.evtfoid::regproc)::text
+			FROM pg_event_trigger AS e WHERE d.classid = 'pg_event_trigger'::regclass AND e.oid = d.objid)
 	FROM pg_depend AS d JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
-	WHERE e.extname = 'bloomtype' AND d.deptype = 'e'
+	WHERE e.extname ~ '^bloomtype' AND d.deptype = 'e'
 	ORDER BY 1};
 
 $node->safe_psql('postgres', 'CREATE DATABASE fresh');
-$node->safe_psql('fresh', 'CREATE EXTENSION bloomtype');
+$node->safe_psql('fresh', "CREATE EXTENSION $_") foreach @names;
 my $fresh = $node->safe_psql('fresh', $objects);
 
+$node->safe_psql('postgres', "CREATE EXTENSION $_ VERSION '0.1'") foreach @names;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION bloomtype VERSION '0.9';
 	CREATE TABLE kept AS SELECT bloom_agg(i) AS f FROM generate_series(1, 1000) AS i;
-	CREATE VIEW uses AS SELECT f @> 5 AS there FROM kept});
-my $before = $node->safe_psql('postgres', $objects);
-isnt($before, $fresh, 'the older version lacks something');
-$node->safe_psql('postgres', 'ALTER EXTENSION bloomtype UPDATE');
-is($node->safe_psql('postgres', $objects), $fresh, 'an updated extension is the same as a new one');
-is($node->safe_psql('postgres', q{SELECT extversion FROM pg_extension WHERE extname = 'bloomtype'}), '1.0', 'version');
+	CREATE VIEW uses AS SELECT f @> 5 AS there FROM kept;
+	SELECT bloom_set_create('seen', 'int');
+	SELECT bloom_set_add('seen', 1)});
+foreach my $name (@names)
+{
+	$node->safe_psql('postgres', "ALTER EXTENSION $name UPDATE");
+	is($node->safe_psql('postgres', "SELECT extversion FROM pg_extension WHERE extname = '$name'"), $version{$name}, "$name is updated");
+}
+is($node->safe_psql('postgres', $objects), $fresh, 'updated extensions are the same as new ones');
 is( $node->safe_psql('postgres', q{
 	SELECT count(*) FROM kept, generate_series(1, 1000) AS i WHERE f @> i;
 	SELECT there FROM uses;
-	SELECT count(*) FROM (SELECT bloom_seen(1) OVER () FROM kept) AS s}),
-	"1000\nt\n1", 'filters and views of the older version work');
+	SELECT count(*) FROM (SELECT bloom_seen(1) OVER () FROM kept) AS s;
+	SELECT bloom_set_add('seen', 1), bloom_set_add('seen', 2)}),
+	"1000\nt\n1\nf|t", 'filters, views and sets of the older versions work');
 
 # dropped, it leaves nothing behind
-$node->safe_psql('postgres', 'DROP EXTENSION bloomtype CASCADE');
+$node->safe_psql('postgres', 'DROP EXTENSION bloomtype CASCADE; DROP TABLE seen');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname LIKE '%bloom%' AND oid >= 16384}), 0,
 	'nothing is left of a dropped extension');
 

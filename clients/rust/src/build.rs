@@ -110,7 +110,7 @@ impl Builder {
     }
 
     /// The filter of the keys so far.  It can have more keys than its capacity:
-    /// see [`Filter::is_full`] and [`Builder::try_filter`].
+    /// see [`Filter::is_overfull`] and [`Builder::try_filter`].
     pub fn filter(mut self) -> Filter {
         self.flush();
         if let Content::Bits { bits, count } = &mut self.filter.content {
@@ -119,12 +119,12 @@ impl Builder {
         self.filter
     }
 
-    /// The same, or [`Error::Full`], if there were more keys than the capacity, so
+    /// The same, or [`Error::Overfull`], if there were more keys than the capacity, so
     /// that the rate is higher than requested.
     #[cfg(feature = "std")]
     pub fn try_filter(self) -> Result<Filter, Error> {
         let filter = self.filter();
-        filter.check_full()?;
+        filter.check_overfull()?;
         Ok(filter)
     }
 }

@@ -79,7 +79,7 @@ pub enum Error {
     OutOfRange(String),
     /// There are more keys than the capacity: [`Builder::try_filter`].
     #[cfg(feature = "std")]
-    Full(String),
+    Overfull(String),
 }
 
 impl fmt::Display for Error {
@@ -91,7 +91,7 @@ impl fmt::Display for Error {
             }
             Error::Shape(wrong) | Error::OutOfRange(wrong) => f.write_str(wrong),
             #[cfg(feature = "std")]
-            Error::Full(wrong) => f.write_str(wrong),
+            Error::Overfull(wrong) => f.write_str(wrong),
         }
     }
 }
@@ -384,15 +384,15 @@ impl Filter {
     }
 
     /// Is [`Filter::fp_prob_now`] more than requested, and the estimated number
-    /// of keys above the capacity by more than chance?  `bloom_is_full`.
+    /// of keys above the capacity by more than chance?  `bloom_is_overfull`.
     #[cfg(feature = "std")]
-    pub fn is_full(&self) -> bool {
-        self.check_full().is_err()
+    pub fn is_overfull(&self) -> bool {
+        self.check_overfull().is_err()
     }
 
     /// An error for what the server raises a WARNING for.
     #[cfg(feature = "std")]
-    fn check_full(&self) -> Result<(), Error> {
+    fn check_overfull(&self) -> Result<(), Error> {
         let (bits, hashes, capacity) =
             (self.bits() as f64, f64::from(self.hashes()), self.capacity() as f64);
         let c = hashes * capacity / bits;
@@ -403,7 +403,7 @@ impl Filter {
             return Ok(());
         }
         let now = if rate < 0.001 { format!("{rate:.2e}") } else { format!("{rate:.3}") };
-        Err(Error::Full(format!(
+        Err(Error::Overfull(format!(
             "the filter holds about {keys:.0} keys, its capacity is {capacity}; \
              its false-positive rate is now {now}, not {}",
             self.fp_prob()

@@ -504,7 +504,7 @@ fn character_0() {
 /// More keys than the capacity are an error, if asked for, with the rate.
 #[test]
 fn full() {
-    for (capacity, n, is_full, error) in [
+    for (capacity, n, is_overfull, error) in [
         (1000, 0, false, false),
         (1000, 1000, false, false),
         (2, 5, false, false),
@@ -514,10 +514,10 @@ fn full() {
         let mut builder = Builder::new(&Options::new(capacity)).unwrap();
         (0..n).for_each(|i| builder.add(i).unwrap());
         let filter = builder.clone().filter();
-        assert_eq!(filter.is_full(), is_full, "{n} of {capacity}");
+        assert_eq!(filter.is_overfull(), is_overfull, "{n} of {capacity}");
         match builder.try_filter() {
             Ok(same) => assert!(!error && same == filter, "{n} of {capacity}"),
-            Err(Error::Full(text)) => {
+            Err(Error::Overfull(text)) => {
                 assert!(error, "{n} of {capacity}");
                 let rate = format!("rate is now {:.3}, not 0.01", filter.fp_prob_now());
                 assert!(text.ends_with(&rate), "{text}");
@@ -535,9 +535,9 @@ fn full_by_server() {
         None => return,
     };
     for line in lines.lines() {
-        let (bytes, is_full) = line.split_once(' ').unwrap();
+        let (bytes, is_overfull) = line.split_once(' ').unwrap();
         let filter = Filter::try_from(&unhex(bytes)[..]).unwrap();
-        assert_eq!(filter.is_full(), is_full == "t", "{line}");
+        assert_eq!(filter.is_overfull(), is_overfull == "t", "{line}");
     }
 }
 

@@ -231,9 +231,9 @@ public final class BloomFilter {
 
     /**
      * Is {@code info().fpProbNow()} more than requested, and the estimated number of keys
-     * above the capacity by more than chance? As {@code bloom_is_full}.
+     * above the capacity by more than chance? As {@code bloom_is_overfull}.
      */
-    public boolean isFull() {
+    public boolean isOverfull() {
         double m = shape.words * 64.0;
         double c = shape.hashes * shape.capacity / m;
         double deviation = Math.sqrt(m * (Math.expm1(c) - c)) / shape.hashes;
@@ -572,7 +572,7 @@ public final class BloomFilter {
         private long[] hashes = new long[16]; // keys form: n of them, in any order, with repeats
         private int n;
         private byte[] bits; // bits form
-        private Consumer<Info> onFull = info -> { };
+        private Consumer<Info> onOverfull = info -> { };
 
         private Builder(Shape shape, KeyType keyType) {
             this.shape = shape;
@@ -680,19 +680,19 @@ public final class BloomFilter {
         /**
          * Calls this once, if {@link #build} makes a filter of more keys than its
          * capacity, with what is known of it: its {@code fpProbNow} is higher than
-         * requested. Without it, ask {@link BloomFilter#isFull}.
+         * requested. Without it, ask {@link BloomFilter#isOverfull}.
          */
-        public Builder onFull(Consumer<Info> action) {
-            onFull = action;
+        public Builder onOverfull(Consumer<Info> action) {
+            onOverfull = action;
             return this;
         }
 
         /** The filter of the keys so far. The builder can go on. */
         public BloomFilter build() {
             BloomFilter filter = flush();
-            if (filter.isFull()) {
-                Consumer<Info> action = onFull;
-                onFull = info -> { };
+            if (filter.isOverfull()) {
+                Consumer<Info> action = onOverfull;
+                onOverfull = info -> { };
                 action.accept(filter.info());
             }
             return filter;

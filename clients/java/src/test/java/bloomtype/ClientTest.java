@@ -79,7 +79,7 @@ public final class ClientTest {
         if (System.getenv("BLOOMTYPE_SERVER") != null) {
             test("the server's verdicts", ClientTest::verdicts);
             test("the server's unions and intersections", ClientTest::combined);
-            test("the server's bloom_is_full", ClientTest::fullByServer);
+            test("the server's bloom_is_overfull", ClientTest::fullByServer);
             test("the server's filters", ClientTest::urls);
         }
         System.out.println("1.." + tests);
@@ -429,14 +429,14 @@ public final class ClientTest {
         List<BloomFilter.Info> calls = new ArrayList<>();
         for (int[] c : new int[][] {{1000, 0, 0, 0}, {1000, 1000, 0, 0}, {2, 5, 0, 0}, {10, 1000, 1, 1}, {1000, 1100, 1, 1}}) {
             calls.clear();
-            BloomFilter.Builder builder = BloomFilter.builder(c[0]).onFull(calls::add);
+            BloomFilter.Builder builder = BloomFilter.builder(c[0]).onOverfull(calls::add);
             BloomFilter filter = filled(builder, 0, c[1]);
-            check(filter.isFull() == (c[2] == 1), Arrays.toString(c));
+            check(filter.isOverfull() == (c[2] == 1), Arrays.toString(c));
             builder.add(-1).build();
             check(calls.size() == c[3], Arrays.toString(c) + calls); // once
             check(calls.isEmpty() || calls.get(0).equals(filter.info()) && calls.get(0).fpProbNow() > 0.01, calls);
         }
-        check(filled(BloomFilter.builder(10), 0, 1000).isFull(), "nobody asked");
+        check(filled(BloomFilter.builder(10), 0, 1000).isOverfull(), "nobody asked");
         BloomFilter texts = BloomFilter.builder(10).add("a").build();
         fails(IllegalArgumentException.class, () -> texts.contains("a\0b"), "a character 0");
         fails(IllegalArgumentException.class, () -> texts.toBuilder().add("a\0b"), "a character 0");
@@ -481,7 +481,7 @@ public final class ClientTest {
         List<String> lines = Files.readAllLines(Path.of(System.getenv("BLOOMTYPE_SERVER"), "full"));
         for (String line : lines) {
             String[] fields = line.split(" ");
-            check(BloomFilter.fromBytes(HexFormat.of().parseHex(fields[0])).isFull() == fields[1].equals("t"), line);
+            check(BloomFilter.fromBytes(HexFormat.of().parseHex(fields[0])).isOverfull() == fields[1].equals("t"), line);
         }
         check(!lines.isEmpty(), "no filters");
     }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * set/list.c
+ * set/sets.c
  *		Stored sets: all that are in the database.
  *
  * A set is a table with a default that calls _bloom_set_params, so its default
@@ -8,8 +8,8 @@
  * no other table is looked at.
  *
  * Whoever can make a table can make one that is nearly a set.  So nothing here
- * reads a row of one, waits for a lock, or stops at what is none: that is listed
- * with what is wrong, which a damaged set needs as well.
+ * reads a row of one, waits for a lock, keeps one, or stops at what is none: that is
+ * listed with what is wrong, which a damaged set needs as well.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -41,15 +41,15 @@
 #define COLUMNS		6
 
 /*
- * StoredSetParamsFunction
- *		Our function with the parameters of a set; others can have its name.
+ * StoredSetFunction
+ *		The only function of our extension with this name; others can have it, too.
  */
 Oid
-StoredSetParamsFunction(void)
+StoredSetFunction(const char *name)
 {
 	Oid			extension = get_extension_oid("bloomtype_set", true);
 	CatCList   *named = SearchSysCacheList1(PROCNAMEARGSNSP,
-											CStringGetDatum("_bloom_set_params"));
+											CStringGetDatum(name));
 	Oid			result = InvalidOid;
 
 	for (int i = 0; i < named->n_members; i++)
@@ -96,18 +96,23 @@ FindTables(Oid function)
 	return tables;
 }
 
-/* Lock the indexes of a table, unless that must be waited for: then false. */
-static bool
-LockIndexes(Relation rel)
+/*
+ * Lock indexes, unless that must be waited for.  The result is a list of those that
+ * are locked.
+ */
+static List *
+LockIndexes(List *indexes)
 {
+	List	   *locked = NIL;
 	ListCell   *cell;
 
-	foreach(cell, RelationGetIndexList(rel))
+	foreach(cell, indexes)
 	{
 		if (!ConditionalLockRelationOid(lfirst_oid(cell), AccessShareLock))
-			return false;
+			break;
+		locked = lappend_oid(locked, lfirst_oid(cell));
 	}
-	return true;
+	return locked;
 }
 
 /* A row about a table, which may be gone: then false. */
@@ -135,7 +140,12 @@ Describe(Oid relid, Datum *values, bool *nulls)
 	}
 	else
 	{
-		wrong = LockIndexes(rel) ? StoredSetIdentify(rel, &set) :
+		List	   *indexes = RelationGetIndexList(rel);
+		List	   *locked = LockIndexes(indexes);
+		ListCell   *cell;
+
+		wrong = list_length(locked) == list_length(indexes) ?
+			StoredSetIdentify(rel, &set) :
 			"Another transaction has locked an index of it.";
 		if (wrong == NULL)
 		{
@@ -146,6 +156,9 @@ Describe(Oid relid, Datum *values, bool *nulls)
 			nulls[1] = nulls[3] = false;
 			nulls[2] = set.params.keep == 0;
 		}
+		/* at once: the caller may have no privileges on any of this */
+		foreach(cell, locked)
+			UnlockRelationOid(lfirst_oid(cell), AccessShareLock);
 		relation_close(rel, AccessShareLock);
 	}
 	comment = GetComment(relid, RelationRelationId, 0);
@@ -183,7 +196,7 @@ bloom_sets(PG_FUNCTION_ARGS)
 		if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 			elog(ERROR, "return type must be a row type");
 		call->tuple_desc = BlessTupleDesc(tupdesc);
-		call->user_fctx = FindTables(StoredSetParamsFunction());
+		call->user_fctx = FindTables(StoredSetFunction("_bloom_set_params"));
 		MemoryContextSwitchTo(oldcontext);
 	}
 	call = SRF_PERCALL_SETUP();
