@@ -24,15 +24,15 @@
 #include "executor/executor.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
 #include "storage/buffile.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "scan/scan.h"
+#include "scan/expr.h"
+#include "scan/filter.h"
+#include "scan/scan_compat.h"
 
 /* bytes: most of one filter */
 #define MAX_FILTER		(16 * 1024 * 1024)
@@ -48,79 +48,17 @@
 #define CHECKED_TUPLES	16
 /* bits of a bitmap that is small, however few of them are set */
 #define SMALL_BITMAP	(256 * 1024 * 8)
+/* bytes of a key of variable length, before some have been seen */
+#define UNKNOWN_BYTES	32
+/* prices: to read a tuple of the table; one of a file; to write a row and read it */
+#define PRICE_TUPLE		8
+#define PRICE_IN_FILE	60
+#define PRICE_FILED		250
 /* bytes of a row in a file of a batch beside its columns */
 #define ROW_OVERHEAD	(sizeof(uint32) + SizeofMinimalTupleHeader)
 
 /* bytes of all filters of this process */
 static Size memory_used = 0;
-
-
-/* ----------------------------------------------------------------
- *		Expressions of plans
- * ----------------------------------------------------------------
- */
-
-/*
- * BloomScanPlain
- *		An expression without relabeling, which leaves the value as it is.
- */
-Node *
-BloomScanPlain(Node *expr)
-{
-	while (IsA(expr, RelabelType))
-		expr = (Node *) ((RelabelType *) expr)->arg;
-	return expr;
-}
-
-/*
- * IsQuiet
- *		Does nobody notice how often the expression is evaluated?
- *
- * A subplan may have volatile functions, which contain_volatile_functions does
- * not look for.
- */
-static bool
-IsQuiet(void *expr)
-{
-	return !contain_volatile_functions(expr) && !contain_subplans(expr);
-}
-
-/*
- * BloomScanQuiet
- *		Does nobody notice for how many rows the conditions and the target
- *		list of this node are evaluated?
- */
-bool
-BloomScanQuiet(PlanState *ps)
-{
-	Plan	   *plan = ps->plan;
-
-	if (!IsQuiet(plan->targetlist) || !IsQuiet(plan->qual))
-		return false;
-	switch (nodeTag(plan))
-	{
-		case T_NestLoop:
-			return IsQuiet(((Join *) plan)->joinqual);
-		case T_MergeJoin:
-			return IsQuiet(((Join *) plan)->joinqual) &&
-				IsQuiet(((MergeJoin *) plan)->mergeclauses);
-		case T_HashJoin:
-			return IsQuiet(((Join *) plan)->joinqual) &&
-				IsQuiet(((HashJoin *) plan)->hashclauses);
-		default:
-			return true;
-	}
-}
-
-/*
- * BloomScanQuietList
- *		Does nobody notice how often these are evaluated?
- */
-bool
-BloomScanQuietList(List *expressions)
-{
-	return IsQuiet(expressions);
-}
 
 
 /* ----------------------------------------------------------------
@@ -222,7 +160,7 @@ IntegerKeys(ScanFilter *filter, Oid operator)
  * Allocated in the current memory context, which is that of the query.
  */
 ScanFilter *
-BloomScanFilterOf(HashJoinState *join)
+BloomScanFilterOf(HashJoinState *join, ScanTesting testing)
 {
 	HashJoin   *plan = (HashJoin *) join->js.ps.plan;
 	Hash	   *hash = (Hash *) innerPlanState(join)->plan;
@@ -234,14 +172,17 @@ BloomScanFilterOf(HashJoinState *join)
 
 	filter = palloc0(sizeof(ScanFilter));
 	filter->join = join;
+	filter->testing = testing;
 	filter->generation = 1;
+	filter->rate = -1;
+	filter->rest = PG_UINT64_MAX;
 	filter->trusted = true;
 	filter->nkeys = list_length(plan->hashkeys);
 	filter->inner_desc = ExecGetResultType(innerPlanState(join));
 	for (int i = 0; i < filter->nkeys; i++)
 	{
 		Oid			operator = list_nth_oid(plan->hashoperators, i);
-		Node	   *inner = BloomScanPlain(list_nth(hash->hashkeys, i));
+		Node	   *inner = BloomScanStripRelabel(list_nth(hash->hashkeys, i));
 		Oid			outer_hash,
 					inner_hash;
 
@@ -255,8 +196,12 @@ BloomScanFilterOf(HashJoinState *join)
 		filter->collation[i] = list_nth_oid(plan->hashcollations, i);
 		BloomScanColumnOf(&filter->inner[i], filter->inner_desc,
 						  ((Var *) inner)->varattno);
+		filter->bytes[i] = filter->inner[i].len == -1 ? UNKNOWN_BYTES : 0;
 		if (!IsTrusted(outer_hash))
 			filter->trusted = false;
+		if (BloomScanIsDear(BloomScanHashPrice(outer_hash, filter->collation[i],
+											   filter->bytes[i])))
+			filter->dear = true;
 	}
 	if (filter->nkeys == 1)
 		IntegerKeys(filter, linitial_oid(plan->hashoperators));
@@ -265,7 +210,7 @@ BloomScanFilterOf(HashJoinState *join)
 
 /*
  * TableGone
- *		The memory of the table goes, with the filter in it.
+ *		The memory of the table goes, with the filter in it.  (rule 15)
  *
  * This is a callback of that memory's context: it is called wherever the
  * server frees the table, in error recovery, too.
@@ -280,20 +225,23 @@ TableGone(void *arg)
 	filter->table = NULL;
 	filter->bits.words = NULL;
 	filter->refused = false;
+	filter->rate = -1;
+	filter->seen = 0;
+	filter->rest = PG_UINT64_MAX;
 	filter->generation++;
 }
 
 /*
- * BloomScanKnow
+ * BloomScanFindTable
  *		Is there a table of which a filter could be made now?
  *
- * Called when a row of the outer side has arrived.  The join asks for its
+ * Called when a row of the outer side has arrived (rule 11).  The join asks for its
  * first outer row before the table is there, if that may spare it the table;
  * for all others after the table was filled.  Parallel Hash with one batch:
  * outer rows are read only while this process is attached to that batch.
  */
 bool
-BloomScanKnow(ScanFilter *filter)
+BloomScanFindTable(ScanFilter *filter)
 {
 	HashJoinTable table = filter->join->hj_HashTable;
 	MemoryContextCallback *callback;
@@ -311,6 +259,8 @@ BloomScanKnow(ScanFilter *filter)
 		callback->arg = filter;
 		MemoryContextRegisterResetCallback(table->hashCxt, callback);
 		filter->table = table;
+		/* no process has all tuples of a batch, nor a batch now (rule 14) */
+		filter->refused = table->parallel_state != NULL && table->nbatch > 1;
 	}
 	Assert(filter->table == table);
 	return true;
@@ -326,12 +276,6 @@ Refuse(ScanFilter *filter, const char *unexpected)
 {
 	int			level = filter->testing == SCAN_TESTING_OFF ? DEBUG1 : ERROR;
 
-	if (filter->bits.words != NULL)
-	{
-		memory_used -= filter->bits.nwords * sizeof(uint64);
-		pfree(filter->bits.words);
-		filter->bits.words = NULL;
-	}
 	filter->refused = true;
 	if (unexpected != NULL)
 		elog(level, "no filter of hash join %d: %s",
@@ -350,6 +294,8 @@ FirstBit(int64 value)
 typedef struct Reading
 {
 	ScanFilter *filter;
+	ScanBits	bits;			/* that are made: the filter's when they are
+								 * right */
 	double		ntuples;
 	int			ncompared;
 	bool		is_ours;		/* so far */
@@ -429,7 +375,7 @@ ReadTuple(Reading *reading, HashJoinTuple tuple)
 	if (reading->round != NULL)
 		AddValue(reading, tuple);
 	else
-		BloomScanAdd(&reading->filter->bits, tuple->hashvalue);
+		BloomScanAdd(&reading->bits, tuple->hashvalue);
 	reading->ntuples++;
 }
 
@@ -473,7 +419,7 @@ ReadFile(Reading *reading, BufFile *file)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not read from hash-join temporary file")));
-		BloomScanAdd(&reading->filter->bits, header[0]);
+		BloomScanAdd(&reading->bits, header[0]);
 		reading->ntuples++;
 	}
 }
@@ -481,7 +427,7 @@ ReadFile(Reading *reading, BufFile *file)
 /*
  * ReadTable
  *		All tuples of a table: those in memory, those of the most common outer
- *		keys, and those of other batches.
+ *		keys, and those of other batches.  (rule 13)
  */
 static void
 ReadTable(Reading *reading, HashJoinTable table)
@@ -520,24 +466,29 @@ ReadTable(Reading *reading, HashJoinTable table)
 /*
  * MakeBitmap
  *		A bitmap of the keys, if it is no larger than the Bloom filter of this
- *		size, or small.  False if it is not made.
+ *		size, or small (rule 17).  False if it is not made.
  *
  * One walk over the table, which is long: the least key is known at its end.
  * Until then, a value has the bit that it would have after any number of
  * rounds.  These are all of different values if the ends are less than a round
  * apart.
+ *
+ * Both arrays are there together, and both are within the limit (rule 16): the
+ * caller gives us half of what is left.
  */
 static bool
-MakeBitmap(Reading *reading, double bits, Size limit)
+MakeBitmap(Reading *reading, double nbits, Size limit)
 {
-	ScanFilter *filter = reading->filter;
-	HashJoinTable table = filter->table;
+	HashJoinTable table = reading->filter->table;
+	ScanBits   *bits = &reading->bits;
 	uint64		base;
 
-	reading->most = Min((uint64) Max(bits, SMALL_BITMAP), (uint64) limit * 8);
+	reading->most = Min((uint64) Max(nbits, SMALL_BITMAP), (uint64) limit * 8);
 	reading->nwords = pg_nextpower2_64(reading->most) / SCAN_WORD_BITS;
 	if (reading->nwords * sizeof(uint64) > limit)
 		reading->nwords /= 2;
+	if (reading->nwords == 0)
+		return false;
 	reading->most = Min(reading->most, reading->nwords * SCAN_WORD_BITS);
 	reading->least = PG_INT64_MAX;
 	reading->greatest = PG_INT64_MIN;
@@ -549,20 +500,54 @@ MakeBitmap(Reading *reading, double bits, Size limit)
 	if (!reading->too_far)
 	{
 		base = FirstBit(reading->least);
-		filter->bits.is_bitmap = true;
-		filter->bits.base = (int64) base;
-		filter->bits.span = (uint64) reading->greatest - base;
-		filter->bits.nwords = filter->bits.span / SCAN_WORD_BITS + 1;
-		filter->bits.words = MemoryContextAlloc(table->hashCxt,
-												filter->bits.nwords * sizeof(uint64));
-		memory_used += filter->bits.nwords * sizeof(uint64);
-		for (uint64 i = 0; i < filter->bits.nwords; i++)
-			filter->bits.words[i] =
+		bits->is_bitmap = true;
+		bits->base = (int64) base;
+		bits->span = (uint64) reading->greatest - base;
+		bits->nwords = bits->span / SCAN_WORD_BITS + 1;
+		bits->words = MemoryContextAlloc(table->hashCxt,
+										 bits->nwords * sizeof(uint64));
+		for (uint64 i = 0; i < bits->nwords; i++)
+			bits->words[i] =
 				reading->round[(base / SCAN_WORD_BITS + i) % reading->nwords];
 	}
 	pfree(reading->round);
 	reading->round = NULL;
-	return filter->bits.words != NULL;
+	return bits->words != NULL;
+}
+
+/* A Bloom filter of the stored hash values. */
+static void
+MakeBloom(Reading *reading, double nbits)
+{
+	HashJoinTable table = reading->filter->table;
+	ScanBits   *bits = &reading->bits;
+
+	bits->is_bitmap = false;
+	bits->nwords = Max((uint64) (nbits / SCAN_WORD_BITS), FEWEST_WORDS);
+	bits->words = MemoryContextAllocZero(table->hashCxt,
+										 bits->nwords * sizeof(uint64));
+	ReadTable(reading, table);
+}
+
+/* The first tuple of a bucket, and the next one of the same. */
+static HashJoinTuple
+FirstOf(HashJoinTable table, int bucket)
+{
+	dsa_pointer first;
+
+	if (table->parallel_state == NULL)
+		return table->buckets.unshared[bucket];
+	first = dsa_pointer_atomic_read(&table->buckets.shared[bucket]);
+	return DsaPointerIsValid(first) ? dsa_get_address(table->area, first) : NULL;
+}
+
+static HashJoinTuple
+NextOf(HashJoinTable table, HashJoinTuple tuple)
+{
+	if (table->parallel_state == NULL)
+		return tuple->next.unshared;
+	return DsaPointerIsValid(tuple->next.shared) ?
+		dsa_get_address(table->area, tuple->next.shared) : NULL;
 }
 
 /*
@@ -580,6 +565,7 @@ BloomScanSample(const ScanFilter *filter, uint32 hash, bool *found)
 				batch;
 	HashJoinTuple tuple;
 
+	*found = false;
 	if (skew != INVALID_SKEW_BUCKET_NO)
 	{
 		*found = table->skewBucket[skew]->tuples != NULL;
@@ -588,82 +574,120 @@ BloomScanSample(const ScanFilter *filter, uint32 hash, bool *found)
 	ExecHashGetBucketAndBatch(table, hash, &bucket, &batch);
 	if (batch != 0)
 		return 0;
-	tuple = table->buckets.unshared[bucket];
+	tuple = FirstOf(table, bucket);
 	while (tuple != NULL && tuple->hashvalue != hash)
-		tuple = tuple->next.unshared;
+		tuple = NextOf(table, tuple);
 	*found = tuple != NULL;
 	return table->nbatch;
 }
 
-/*
- * PaysToRead
- *		Is less to be read of the files than the join does not have to write,
- *		and to read again, if this share of its outer rows is dropped?
- */
-static bool
-PaysToRead(const ScanFilter *filter, double share)
-{
-	const Plan *outer = outerPlan(filter->join->js.ps.plan);
-	const Plan *inner = innerPlan(filter->join->js.ps.plan);
 
-	return filter->testing >= SCAN_TESTING_FORCE ||
-		filter->table->totalTuples * (inner->plan_width + ROW_OVERHEAD) <
-		outer->plan_rows * (outer->plan_width + ROW_OVERHEAD) * share * 2;
+/* ----------------------------------------------------------------
+ *		Prices
+ * ----------------------------------------------------------------
+ */
+
+/* What it costs to hash the keys of an outer row. */
+double
+BloomScanHashOuterPrice(const ScanFilter *filter)
+{
+	double		price = 0;
+
+	for (int i = 0; i < filter->nkeys; i++)
+		price += BloomScanHashPrice(filter->outer_hash[i].fn_oid,
+									filter->collation[i], filter->bytes[i]);
+	return price;
 }
 
 /*
- * BloomScanMake
- *		Make the filter of the table that BloomScanKnow has found, if it has
- *		none.  False: there will be none.
+ * BloomScanJoinPrice
+ *		What the join does with an outer row: it hashes its keys, looks for them
+ *		in its table, or writes the row to the file of a later batch, and reads
+ *		it again.
+ */
+double
+BloomScanJoinPrice(const ScanFilter *filter)
+{
+	HashJoinTable table = filter->table;
+	double		price = BloomScanHashOuterPrice(filter);
+
+	if (table == NULL)
+		return price + BloomScanProbePrice(0);
+	price += BloomScanProbePrice(table->totalTuples / table->nbatch);
+	if (table->nbatch > 1)
+		price += (1 - 1.0 / table->nbatch) *
+			(PRICE_FILED + outerPlan(filter->join->js.ps.plan)->plan_width);
+	return price;
+}
+
+/*
+ * BloomScanMakingPrice
+ *		What it costs to read all tuples of the table.
+ */
+double
+BloomScanMakingPrice(const ScanFilter *filter)
+{
+	HashJoinTable table = filter->table;
+	const Plan *inner = innerPlan(filter->join->js.ps.plan);
+
+	return table->totalTuples *
+		(table->nbatch == 1 ? PRICE_TUPLE :
+		 PRICE_IN_FILE + (inner->plan_width + ROW_OVERHEAD) / 4.0);
+}
+
+/*
+ * BloomScanMakeFilter
+ *		Make the filter of the table that BloomScanFindTable has found, if it
+ *		has none.  False: there will be none.
  *
- * share is that of the outer rows that it drops, if there are several batches.
+ * It is there for others when all is verified (rule 12).
  */
 bool
-BloomScanMake(ScanFilter *filter, double share)
+BloomScanMakeFilter(ScanFilter *filter)
 {
 	HashJoinTable table = filter->table;
 	Reading		reading = {.filter = filter,.is_ours = true};
 	double		ntuples = Max(table->totalTuples, 1);
-	double		bits = ntuples * (ntuples < LARGE_TUPLES ? SMALL_BITS : LARGE_BITS);
-	Size		limit = get_hash_memory_limit();
+	double		nbits = ntuples * (ntuples < LARGE_TUPLES ? SMALL_BITS : LARGE_BITS);
+	Size		left = get_hash_memory_limit();
+	Size		limit;
 
 	if (filter->bits.words != NULL)
 		return true;
 	if (filter->refused)
 		return false;
-	/* in Parallel Hash, no process can read the files of all others */
-	if (table->nbatch > 1 &&
-		(table->parallel_state != NULL || !PaysToRead(filter, share)))
+	left -= Min(left, memory_used);
+	limit = Min(left, MAX_FILTER);
+	nbits = Min(nbits, limit * 8.0);
+	if (nbits < FEWEST_BITS * ntuples || limit < FEWEST_WORDS * sizeof(uint64))
 		return Refuse(filter, NULL);
-
-	limit = Min(limit - Min(limit, memory_used), MAX_FILTER);
-	bits = Min(bits, limit * 8.0);
-	if (bits < FEWEST_BITS * ntuples || limit < FEWEST_WORDS * sizeof(uint64))
-		return Refuse(filter, NULL);
-	filter->bits.is_bitmap = false;
-	/* files are read once, whatever the range turns out to be */
+	/* files are read once, whatever the range turns out to be (rule 13) */
 	if (filter->inner_integer == SCAN_NO_INTEGER || table->nbatch > 1 ||
-		!MakeBitmap(&reading, bits, limit))
+		!MakeBitmap(&reading, nbits, Min(left / 2, limit)))
 	{
 		reading = (Reading)
 		{
 			.filter = filter,.is_ours = true
 		};
-		filter->bits.nwords = Max((uint64) (bits / SCAN_WORD_BITS), FEWEST_WORDS);
-		filter->bits.words = MemoryContextAllocZero(table->hashCxt,
-													filter->bits.nwords * sizeof(uint64));
-		memory_used += filter->bits.nwords * sizeof(uint64);
-		ReadTable(&reading, table);
+		MakeBloom(&reading, nbits);
 	}
-	if (!reading.is_ours)
-		return Refuse(filter, "it stores other hash values than those of the keys");
-	if (reading.ntuples != table->totalTuples)
-		return Refuse(filter, "its table has another number of tuples than were counted");
-	filter->nmade++;
-	filter->nbitmaps += filter->bits.is_bitmap;
-	filter->nspilled += table->nbatch > 1;
-	filter->ngrown += table->nbatch > table->nbatch_original;
-	filter->nskewed += table->skewTuples > 0;
-	filter->peak = Max(filter->peak, filter->bits.nwords * sizeof(uint64));
+	if (!reading.is_ours || reading.ntuples != table->totalTuples ||
+		(reading.ncompared == 0 && reading.ntuples > 0))
+	{
+		pfree(reading.bits.words);
+		return Refuse(filter, !reading.is_ours ?
+					  "it stores other hash values than those of the keys" :
+					  reading.ntuples != table->totalTuples ?
+					  "its table has another number of tuples than were counted" :
+					  NULL);
+	}
+	filter->bits = reading.bits;
+	memory_used += reading.bits.nwords * sizeof(uint64);
+	filter->peak = Max(filter->peak, reading.bits.nwords * sizeof(uint64));
+	Counted(filter->counts.made++);
+	Counted(filter->counts.bitmaps += reading.bits.is_bitmap);
+	Counted(filter->counts.spilled += table->nbatch > 1);
+	Counted(filter->counts.grown += table->nbatch > table->nbatch_original);
+	Counted(filter->counts.skewed += table->skewTuples > 0);
 	return true;
 }

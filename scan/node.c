@@ -5,21 +5,13 @@
  *
  * It stands between a node and its child, returns the slot that the child
  * returns, and leaves out the rows that no filter of its joins knows.  Above a
- * sequential scan it reads the table's rows itself, and tests them before the
- * scan's own condition does.
+ * sequential scan it reads the table's rows itself, and may test them before
+ * the scan's own condition does.
  *
- * Each use of a filter goes through these states:
- *
- *		waiting -> on <-> paused -> gone
- *
- * It waits until an eighth as many rows have come as the table has tuples, so
- * that the time to make the filter is small beside that to make the table, and
- * at least some rows: what is scanned again and again may read few.  If the
- * table has batches, it takes a sample instead, before files are read.
- * Then it looks at windows of rows.  After one of which it drops less than a
- * fifth it pauses, or is gone if no more rows are expected than those of the
- * pause.  Rows for which no filter has anything to do are counted, and that is
- * all that a node costs which is of no use.
+ * Each use of a filter is a test, whose stage is chosen by price.c.  As long as
+ * there is no filter, a window of rows asks the join's table itself.  When the
+ * rows that came would have saved a part of what it costs to make the filter,
+ * it is made.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -40,39 +32,58 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-#include "scan/scan.h"
+#include "scan/expr.h"
+#include "scan/node.h"
+#include "scan/scan_compat.h"
 
-/* rows between two looks at what a filter drops, in tests with small tables */
-#define WINDOW			4096
-#define SMALL_WINDOW	8
-/* rows that come before there is a filter, however small the table is */
-#define FIRST_ROWS		1024
-/* windows of the first pause; how often each next one is twice as long */
-#define FIRST_PAUSE		16
-#define LONGEST_PAUSE	3
-/* the share of rows that must be dropped */
-#define PAYS_FROM		0.2
+/* a filter is made when the rows so far would have saved this part of its price */
+#define MAKE_FROM	0.25
+/* one of so many rows of a window is enough to ask the table about */
+#define ASKED		4
+
+/* The use of a filter at a place. */
+typedef struct ScanUse
+{
+	ScanFilter *filter;
+	bool		ahead;			/* may it see rows before the condition? */
+	AttrNumber	out_attno[SCAN_MAX_KEYS];	/* its keys in the child's result */
+	ScanColumn	column[SCAN_MAX_KEYS];	/* in the rows that are tested */
+
+	ScanTest	test;
+	ScanStage	now;			/* where the next rows are tested */
+	uint64		generation;		/* that the test is about */
+	uint64		on;				/* that whose filter is there, or 0 */
+	uint64		paged;			/* that which has tested the rows of this page */
+				Counted(ScanUseCounts counts);
+} ScanUse;
 
 typedef struct ScanNode
 {
 	CustomScanState css;
 	ExprContext *econtext;		/* for hash functions that allocate, or NULL */
 	ScanWhere  *where;			/* tests in the scan's condition, or NULL */
-	bool		before;			/* uses test the scan's rows before its qual */
-	bool		by_page;		/* all rows of a page are tested together */
+	ScanCondition condition;	/* of the scan, if rows are read here */
+	bool		reads;			/* the table's rows */
+	bool		after;			/* uses test what the child returns */
+	bool		by_page;		/* all rows of a page may be tested together */
+	bool		is_ordered;		/* the condition goes first: rule 6 */
+	bool		is_small;		/* in tests: windows end in the middle of
+								 * pages */
+	bool		is_pending;		/* for a table that is not there yet */
+	bool		is_due;			/* a window has ended */
+	bool		is_paged;		/* some use has tested this page */
+	int			npage;			/* uses that test pages, */
+	int			nahead;			/* and rows in their slots, before */
+	int			nbehind;		/* and behind the condition */
 	ScanPage	page;
-	double		expected;		/* rows of the child */
-	double		seen;			/* of these, since it began */
-	uint64		skip;			/* rows for which no filter has anything to do */
+	uint64		skip;			/* rows with which no use has anything to do */
+	double		nscanned;		/* that the scan is said to have returned */
 	int			nuses;
 	int			max_uses;
 	ScanUse   **uses;
-	ScanUse   **order;			/* the same, as they are tested */
-	bool		reorder;		/* is it time to? */
-
-	/* for tests */
-	int			nbackward;
-	int			nrescans;
+	int			norder;
+	ScanUse   **order;			/* as they are tested; NULL is the condition's */
+				Counted(ScanNodeCounts counts);
 } ScanNode;
 
 static const CustomExecMethods exec_methods;
@@ -105,8 +116,15 @@ HashKey(FmgrInfo *function, Oid collation, Datum key)
 	}
 }
 
-/* The hash of a row's keys.  False if one of them is null. */
-static inline bool
+/* What the keys of a row say. */
+typedef enum KeysOfRow
+{
+	SCAN_KEYS_HASHED,
+	SCAN_KEYS_NULL,				/* one of them: no partner */
+	SCAN_KEYS_ELSEWHERE			/* one of them: not tested */
+} KeysOfRow;
+
+static inline KeysOfRow
 HashRow(const ScanUse *use, TupleTableSlot *slot, uint32 *hash)
 {
 	ScanFilter *filter = use->filter;
@@ -115,162 +133,304 @@ HashRow(const ScanUse *use, TupleTableSlot *slot, uint32 *hash)
 	for (int i = 0; i < filter->nkeys; i++)
 	{
 		bool		isnull;
-		Datum		key = slot_getattr(slot, use->attno[i], &isnull);
+		Datum		key = slot_getattr(slot, use->column[i].attno, &isnull);
 
 		if (isnull)
-			return false;
+			return SCAN_KEYS_NULL;
+		if (BloomScanIsElsewhere(&use->column[i], key))
+			return SCAN_KEYS_ELSEWHERE;
 		*hash = pg_rotate_left32(*hash, 1) ^
 			HashKey(&filter->outer_hash[i], filter->collation[i], key);
 	}
-	return true;
+	return SCAN_KEYS_HASHED;
+}
+
+/* Learn how long keys are: of late, on average. */
+static void
+NoteLengths(ScanUse *use, TupleTableSlot *slot)
+{
+	for (int i = 0; i < use->filter->nkeys; i++)
+	{
+		bool		isnull;
+		Datum		key;
+
+		if (use->column[i].len != -1)
+			continue;
+		key = slot_getattr(slot, use->column[i].attno, &isnull);
+		if (!isnull && !BloomScanIsElsewhere(&use->column[i], key))
+			use->filter->bytes[i] +=
+				(VARSIZE_ANY_EXHDR(DatumGetPointer(key)) - use->filter->bytes[i]) / 32;
+	}
 }
 
 
 /* ----------------------------------------------------------------
- *		States
+ *		Where each use tests
  * ----------------------------------------------------------------
  */
 
-static uint32
-Window(const ScanUse *use)
+/* How many tests share the budget for looking? */
+static int
+NumberOfTests(const ScanNode *node)
 {
-	return use->filter->testing == SCAN_TESTING_OFF ? WINDOW : SMALL_WINDOW;
-}
-
-static void
-Enter(ScanUse *use, UseState state)
-{
-	use->state = state;
-	use->on = state == SCAN_ON ? use->generation : 0;
-	use->steps |= 1 << state;
+	return node->nuses + (node->where != NULL);
 }
 
 /*
- * Pays
- *		Does the filter drop enough?  If not, pause.
- *
- * Rows often come in the order of their keys, so that those without a partner
- * come late.  We go on looking, at distances that double up to a hundredth of
- * the rows, as long as that many are expected.
+ * SetPrices
+ *		What a test costs by the filter, or by the table, which is asked before
+ *		there is one; and how many rows are asked about.
  */
-static bool
-Pays(ScanNode *node, ScanUse *use, double rate)
+static void
+SetPrices(ScanUse *use, bool by_filter)
 {
-	uint32		window = Window(use);
+	ScanFilter *filter = use->filter;
+	double		ntuples = filter->table->totalTuples;
 
-	use->rate = rate;
-	if (rate >= PAYS_FROM || use->filter->testing == SCAN_TESTING_FORCE)
-	{
-		use->npauses = 0;
-		return true;
-	}
-	use->wait = (uint64) window *
-		(window == WINDOW ? FIRST_PAUSE << Min(use->npauses, LONGEST_PAUSE) : 1);
-	use->npauses++;
-	Enter(use, node->seen + use->wait < node->expected ? SCAN_PAUSED : SCAN_GONE);
-	return false;
+	use->test.untested = use->test.passed = BloomScanJoinPrice(filter);
+	use->test.window = filter->testing == SCAN_TESTING_SMALL ?
+		SCAN_SMALL_WINDOW : SCAN_WINDOW;
+	if (!by_filter)
+		use->test.window = use->test.window / ASKED * filter->table->nbatch;
+	if (!by_filter)
+		use->test.test = BloomScanHashOuterPrice(filter) + BloomScanProbePrice(ntuples);
+	else if (filter->bits.words != NULL)
+		use->test.test = BloomScanBitsPrice(filter->bits.nwords * sizeof(uint64),
+											filter->bits.is_bitmap) +
+			(filter->bits.is_bitmap ? 0 : BloomScanHashOuterPrice(filter));
+	else
+		use->test.test = BloomScanBitsPrice((Size) (ntuples * 2), false) +
+			BloomScanHashOuterPrice(filter);
 }
 
+/*
+ * Arrange
+ *		Uses in the order in which they are tested, and where: the table itself
+ *		is asked about rows in their slots.
+ */
+static void
+Arrange(ScanNode *node)
+{
+	const ScanTest *where = node->where != NULL ? BloomScanWhereTest(node->where) : NULL;
+	int			n = 0;
+
+	node->npage = node->nahead = node->nbehind = 0;
+	for (int i = 0; i <= node->nuses; i++)
+	{
+		ScanUse    *use = i < node->nuses ? node->uses[i] : NULL;
+		const ScanTest *test = use != NULL ? &use->test : where;
+		int			j = n;
+
+		if (test == NULL)
+			continue;
+		if (use != NULL)
+		{
+			use->now = use->on == 0 && use->test.stage == SCAN_BY_PAGE ?
+				SCAN_IN_SLOT : use->test.stage;
+			node->npage += use->now == SCAN_BY_PAGE;
+			node->nahead += use->now == SCAN_IN_SLOT;
+			node->nbehind += use->now == SCAN_BEHIND;
+		}
+		for (; j > 0; j--)
+		{
+			const ScanUse *other = node->order[j - 1];
+
+			if (!BloomScanGoesBefore(test, other != NULL ? &other->test : where))
+				break;
+			node->order[j] = node->order[j - 1];
+		}
+		node->order[j] = use;
+		n++;
+	}
+	node->norder = n;
+}
+
+/*
+ * Rest
+ *		Not tested for now; if it can have no filter, not for this table.
+ */
+static void
+Rest(ScanNode *node, ScanUse *use)
+{
+	SetPrices(use, use->on != 0);
+	BloomScanRest(&use->test, &node->condition, NumberOfTests(node));
+	if (use->filter->refused)
+		use->test.rest = PG_UINT64_MAX;
+	Counted(use->counts.rests++);
+}
+
+/* Make the filter, or take that which is there. */
+static bool
+MakeFilter(ScanNode *node, ScanUse *use)
+{
+	if (!BloomScanMakeFilter(use->filter))
+	{
+		Rest(node, use);
+		return false;
+	}
+	use->on = use->generation;
+	SetPrices(use, true);
+	/* the rows that are left of this page can be tested now */
+	BloomScanForgetPage(&node->page);
+	return true;
+}
+
+/*
+ * BeginWindow
+ *		The use has rested long enough: look what it drops.
+ *
+ * A filter that costs no more to make than to ask the table is made.
+ */
+static void
+BeginWindow(ScanNode *node, ScanUse *use)
+{
+	ScanFilter *filter = use->filter;
+	double		asking = use->test.window *
+	BloomScanProbePrice(filter->table->totalTuples);
+
+	if (use->on == 0 &&
+		(filter->bits.words != NULL || BloomScanMakingPrice(filter) <= asking) &&
+		!MakeFilter(node, use))
+		return;
+	BloomScanBeginWindow(&use->test, &node->condition);
+	if (use->test.stage == SCAN_BY_PAGE)
+		BloomScanForgetPage(&node->page);
+}
+
+/*
+ * EndWindow
+ *		Go on where a row costs least.
+ */
 static void
 EndWindow(ScanNode *node, ScanUse *use)
 {
-	double		rate = (double) use->rejected / use->tested;
-
-	use->total_rejected += use->rejected;
-	use->tested = 0;
-	use->rejected = 0;
-	node->reorder = node->nuses > 1;
-	Pays(node, use, rate);
-}
-
-/*
- * Sample
- *		May the filter be made?
- *
- * Most tuples of a table of several batches are in files.  Before these are
- * read, we look at outer rows of the first batch, whose tuples are in memory.
- */
-static bool
-Sample(ScanNode *node, ScanUse *use, TupleTableSlot *slot)
-{
 	ScanFilter *filter = use->filter;
-	HashJoinTable table = filter->table;
-	uint32		hash;
-	uint32		nrows = 1;
-	bool		found = false;
-	double		rate;
+	double		gain;
 
-	if (table->nbatch == 1 || table->parallel_state != NULL ||
-		filter->bits.words != NULL || filter->refused)
-		return true;
-	if (HashRow(use, slot, &hash))
-		nrows = BloomScanSample(filter, hash, &found);
-	use->sampled += nrows;
-	use->unmatched += found ? 0 : nrows;
-	if (use->sampled < (uint64) Window(use) / 8 * table->nbatch)
-		return false;
-	rate = (double) use->unmatched / use->sampled;
-	use->sampled = use->unmatched = 0;
-	return Pays(node, use, rate);
+	SetPrices(use, true);
+	gain = BloomScanEndWindow(&use->test, &node->condition, NumberOfTests(node));
+	filter->rate = use->test.rate;
+	if (use->test.stage == SCAN_NOT)
+		Rest(node, use);
+	else if (use->on == 0)
+	{
+		if (filter->testing == SCAN_TESTING_OFF &&
+			gain * filter->seen < MAKE_FROM * BloomScanMakingPrice(filter))
+			Rest(node, use);
+		else if (MakeFilter(node, use))
+			BloomScanGoOn(&use->test, use->test.rate, &node->condition);
+	}
+}
+
+/* Windows that have ended. */
+static void
+Review(ScanNode *node)
+{
+	node->is_due = false;
+	for (int i = 0; i < node->nuses; i++)
+	{
+		ScanUse    *use = node->uses[i];
+
+		if (use->generation == use->filter->generation &&
+			use->now != SCAN_NOT && use->test.tested >= use->test.window)
+			EndWindow(node, use);
+	}
+	Arrange(node);
+}
+
+static inline void
+NoteTested(ScanNode *node, ScanUse *use, uint64 tested, uint64 dropped)
+{
+	use->test.tested += tested;
+	use->test.dropped += dropped;
+	if (unlikely(use->test.tested >= use->test.window))
+		node->is_due = true;
 }
 
 /*
- * Advance
- *		A row comes, and the filter is not on.
+ * FindTables
+ *		Uses whose table was not there, or which is another one.
+ *
+ * What a use elsewhere has measured of the same table is believed: partitions
+ * are scanned one after the other.
  */
 static void
-Advance(ScanNode *node, ScanUse *use, TupleTableSlot *slot)
+FindTables(ScanNode *node)
 {
-	ScanFilter *filter = use->filter;
+	bool		found = false;
 
-	if (use->state == SCAN_GONE || !BloomScanKnow(filter))
-		return;
-	if (use->generation != filter->generation)
+	node->is_pending = false;
+	for (int i = 0; i < node->nuses; i++)
 	{
-		/* another table; what its filter drops still counts for this window */
-		if (use->generation != 0)
-			use->nagain++;
+		ScanUse    *use = node->uses[i];
+		ScanFilter *filter = use->filter;
+
+		if (use->generation == filter->generation && filter->table != NULL)
+			continue;
+		use->on = 0;
+		use->test.stage = use->now = SCAN_NOT;
+		if (!BloomScanFindTable(filter))
+		{
+			node->is_pending = true;
+			continue;
+		}
+		found = true;
+		Counted(use->counts.again += use->generation != 0);
 		use->generation = filter->generation;
-		use->wait = filter->testing == SCAN_TESTING_FORCE || filter->table->nbatch > 1 ?
-			0 : (uint64) (filter->table->totalTuples / 8);
-		if (filter->testing == SCAN_TESTING_OFF)
-			use->wait = Max(use->wait, FIRST_ROWS);
-		use->npauses = 0;
-		use->sampled = use->unmatched = 0;
-		Enter(use, SCAN_WAITING);
+		use->paged = 0;
+		SetPrices(use, false);
+		if (filter->testing >= SCAN_TESTING_FORCE)
+		{
+			if (MakeFilter(node, use))
+				BloomScanBeginWindow(&use->test, &node->condition);
+		}
+		else if (filter->bits.words != NULL && filter->rate >= 0 &&
+				 MakeFilter(node, use) &&
+				 BloomScanGoOn(&use->test, filter->rate, &node->condition))
+			continue;
+		else
+		{
+			Rest(node, use);
+			if (!filter->refused)
+				use->test.rest = Min(use->test.rest, filter->rest);
+		}
 	}
-	if (use->wait > 0)
-		use->wait--;
-	else if (Sample(node, use, slot))
-	{
-		Enter(use, BloomScanMake(filter, use->rate) ? SCAN_ON : SCAN_GONE);
-		/* the rows that are left of this page can be tested now */
-		BloomScanForgetPage(&node->page);
-	}
+	if (found)
+		Arrange(node);
 }
 
 /*
- * Idle
- *		For how many rows has no filter anything to do?  They are skipped.
+ * CountRows
+ *		So many rows come: uses that rest may have rested enough.
  */
-static uint64
-Idle(ScanNode *node)
+static void
+CountRows(ScanNode *node, uint64 nrows)
 {
-	uint64		nrows = PG_UINT64_MAX;
+	bool		begins = false;
 
 	for (int i = 0; i < node->nuses; i++)
 	{
 		ScanUse    *use = node->uses[i];
 
-		if (use->state == SCAN_GONE)
+		if (use->generation != use->filter->generation)
+		{
+			node->is_pending = true;
 			continue;
-		if (use->on != 0 || use->generation != use->filter->generation)
-			return 0;
-		nrows = Min(nrows, use->wait);
+		}
+		use->filter->seen += nrows;
+		if (use->test.stage != SCAN_NOT || use->test.rest == PG_UINT64_MAX)
+			continue;
+		if (use->test.rest == 0)
+		{
+			BeginWindow(node, use);
+			begins = true;
+		}
+		else
+			use->test.rest -= Min(use->test.rest, nrows);
+		use->filter->rest = use->test.rest;
 	}
-	for (int i = 0; i < node->nuses; i++)
-		node->uses[i]->wait -= Min(nrows, node->uses[i]->wait);
-	return nrows;
+	if (begins)
+		Arrange(node);
 }
 
 /* The rows of the child begin again, perhaps for other tables. */
@@ -279,29 +439,10 @@ BeginAgain(ScanNode *node)
 {
 	BloomScanForgetPage(&node->page);
 	node->skip = 0;
-	node->seen = 0;
+	node->is_pending = node->nuses > 0;
 	if (node->where != NULL)
-		BloomScanBeginWhere(node->where);
-	node->nrescans++;
-}
-
-/*
- * Reorder
- *		That which drops most goes first.
- */
-static void
-Reorder(ScanNode *node)
-{
-	for (int i = 1; i < node->nuses; i++)
-	{
-		ScanUse    *use = node->order[i];
-		int			j = i;
-
-		for (; j > 0 && node->order[j - 1]->rate < use->rate; j--)
-			node->order[j] = node->order[j - 1];
-		node->order[j] = use;
-	}
-	node->reorder = false;
+		BloomScanBeginWhere(node->where, NumberOfTests(node));
+	Counted(node->counts.rescans++);
 }
 
 
@@ -320,12 +461,38 @@ TestRow(const ScanUse *use, TupleTableSlot *slot)
 	if (filter->bits.is_bitmap)
 	{
 		bool		isnull;
-		Datum		key = slot_getattr(slot, use->attno[0], &isnull);
+		Datum		key = slot_getattr(slot, use->column[0].attno, &isnull);
 
 		return !isnull &&
 			BloomScanHasValue(&filter->bits, BloomScanInteger(filter->outer_integer, key));
 	}
-	return HashRow(use, slot, &hash) && BloomScanHasHash(&filter->bits, hash);
+	switch (HashRow(use, slot, &hash))
+	{
+		case SCAN_KEYS_HASHED:
+			return BloomScanHasHash(&filter->bits, hash);
+		case SCAN_KEYS_NULL:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/* Ask the table, before there is a filter: the row is kept, whatever it says.  (rule 31) */
+static void
+AskTable(ScanNode *node, ScanUse *use, TupleTableSlot *slot)
+{
+	uint32		hash;
+	uint32		nrows = 1;
+	bool		found = false;
+	KeysOfRow	keys = HashRow(use, slot, &hash);
+
+	if (keys == SCAN_KEYS_HASHED)
+	{
+		NoteLengths(use, slot);
+		nrows = BloomScanSample(use->filter, hash, &found);
+	}
+	NoteTested(node, use, nrows,
+			   found || keys == SCAN_KEYS_ELSEWHERE ? 0 : nrows);
 }
 
 /* Keep those whose key, of this type, is in a bitmap.  Called with constants. */
@@ -347,6 +514,7 @@ TestRows(ScanNode *node, ScanUse *use, TableScanDesc scan)
 	ScanPage   *page = &node->page;
 	Datum		keys[MaxHeapTuplesPerPage];
 	uint32		hashes[MaxHeapTuplesPerPage];
+	bool		elsewhere[MaxHeapTuplesPerPage];
 	ScanBits	bits = filter->bits;	/* in registers */
 	int			nrows = page->nrows;
 	MemoryContext old = CurrentMemoryContext;
@@ -361,13 +529,19 @@ TestRows(ScanNode *node, ScanUse *use, TableScanDesc scan)
 		return;
 	}
 	memset(hashes, 0, nrows * sizeof(uint32));
+	memset(elsewhere, false, nrows);
 	for (int k = 0; k < filter->nkeys; k++)
 	{
 		BloomScanReadPage(page, scan, &use->column[k], keys);
 		for (int i = 0; i < nrows; i++)
 		{
-			if (!page->keep[i])
+			if (!page->keep[i] || elsewhere[i])
 				continue;
+			if (BloomScanIsElsewhere(&use->column[k], keys[i]))
+			{
+				elsewhere[i] = true;
+				continue;
+			}
 			if (node->econtext != NULL)
 			{
 				ResetExprContext(node->econtext);
@@ -379,7 +553,7 @@ TestRows(ScanNode *node, ScanUse *use, TableScanDesc scan)
 	}
 	MemoryContextSwitchTo(old);
 	for (int i = 0; i < nrows; i++)
-		page->keep[i] &= BloomScanHasHash(&bits, hashes[i]);
+		page->keep[i] &= elsewhere[i] | BloomScanHasHash(&bits, hashes[i]);
 }
 
 /*
@@ -392,158 +566,142 @@ TestPage(ScanNode *node, TableScanDesc scan)
 {
 	ScanPage   *page = &node->page;
 	NodeInstrumentation *counts = node->css.ss.ps.instrument;
-	int			nrows;
+	bool		has_list = BloomScanEnterPage(page, scan);
+	int			nrows = has_list ? page->nrows : 0;
 	int			nwhere = 0;
 
-	if (node->reorder)
-		Reorder(node);
-	if (!BloomScanEnterPage(page, scan))
+	if (!node->after)
+		CountRows(node, nrows + 1);
+	if (node->where != NULL)
+		BloomScanCountWhere(node->where, nrows + 1, NumberOfTests(node));
+	node->is_paged = false;
+	if (!has_list)
 		return;
-	nrows = page->nrows;
-	for (int i = 0; i < node->nuses && node->before; i++)
+
+	/*
+	 * a window that has begun has forgotten the page, which we are about to
+	 * test
+	 */
+	page->block = BloomScanBlock(scan);
+	for (int i = 0; i < node->norder; i++)
 	{
 		ScanUse    *use = node->order[i];
-		int			nrejected;
+		int			before = page->nrows;
 
+		if (use == NULL)
+		{
+			if (BloomScanWhereTest(node->where)->stage == SCAN_BY_PAGE)
+				nwhere = BloomScanTestWhere(node->where, page, scan);
+			continue;
+		}
 		use->paged = 0;
-		if (use->on != use->filter->generation)
+		if (use->now != SCAN_BY_PAGE || use->on != use->filter->generation)
 			continue;
 		use->paged = use->on;
+		node->is_paged = true;
 		TestRows(node, use, scan);
-		use->tested += page->nrows;
-		nrejected = BloomScanKeepRows(page, scan);
-		use->rejected += nrejected;
-		use->page_rejected += nrejected;
-		if (use->tested >= Window(use))
-			EndWindow(node, use);
+		BloomScanKeepRows(page, scan);
+		NoteTested(node, use, before, before - page->nrows);
+		Counted(use->counts.stages |= 1 << SCAN_BY_PAGE);
+		Counted(use->counts.rejected += before - page->nrows);
+		Counted(use->counts.paged += before - page->nrows);
 	}
-	if (node->where != NULL)
-		nwhere = BloomScanTestWhere(node->where, page, scan);
-	node->seen += nrows - page->nrows;
+	node->nscanned += nrows - page->nrows;
 	if (counts != NULL)
 	{
-		/* the scan has read them */
-		outerPlanState(node)->instrument->tuplecount += nrows - page->nrows;
 		counts->nfiltered1 += nrows - page->nrows - nwhere;
 		counts->ntuples2 += nwhere;
 	}
 }
 
 /*
- * Report
- *		For the random tests: what happened at each use of a node.
- */
-static void
-Report(ScanNode *node)
-{
-	uint64		npaged = 0;
-
-	for (int i = 0; i < node->nuses; i++)
-	{
-		ScanUse    *use = node->uses[i];
-		ScanFilter *filter = use->filter;
-		Join	   *join = (Join *) filter->join->js.ps.plan;
-		int			seen = 0;
-
-		npaged += use->page_rejected;
-		if (filter->testing == SCAN_TESTING_OFF)
-			continue;
-		for (int k = 0; k < filter->nkeys; k++)
-			seen |= use->column[k].seen;
-		ereport(DEBUG1,
-				(errmsg_internal("bloomtype_scan: join=%d passed=%u child=%d before=%d rejected="
-								 UINT64_FORMAT " paged=" UINT64_FORMAT
-								 " seen=%d made=%d bitmap=%d spilled=%d grown=%d skewed=%d again=%d steps=%u trusted=%d shared=%d worker=%d",
-								 (int) join->jointype, use->passed,
-								 (int) nodeTag(outerPlanState(node)->plan),
-								 node->before, use->total_rejected + use->rejected,
-								 use->page_rejected, seen, filter->nmade,
-								 filter->nbitmaps, filter->nspilled,
-								 filter->ngrown, filter->nskewed,
-								 use->nagain, use->steps,
-								 filter->trusted,
-								 innerPlanState(filter->join)->plan->parallel_aware,
-								 IsParallelWorker())));
-	}
-	if (node->where != NULL)
-		BloomScanReportWhere(node->where, node->nbackward, node->nrescans, npaged);
-}
-
-/*
  * Passes
- *		May the row have a partner in each of the joins?
- *
- * is_new: it has not been tested together with the rows of its page.
+ *		May the row have a partner in each of the joins whose filter is tested
+ *		at one of these stages?
  */
 static bool
-Passes(ScanNode *node, TupleTableSlot *slot, bool is_new)
+Passes(ScanNode *node, TupleTableSlot *slot, int stages, bool *tested)
 {
 	bool		passes = true;
-	bool		tested = false;
 	MemoryContext old = CurrentMemoryContext;
 
-	node->seen++;
-	if (node->skip > 0)
-	{
-		node->skip--;
-		InstrCountFiltered2(&node->css.ss, 1);
-		return true;
-	}
-	if (node->reorder)
-		Reorder(node);
 	if (node->econtext != NULL)
 	{
 		ResetExprContext(node->econtext);
 		MemoryContextSwitchTo(node->econtext->ecxt_per_tuple_memory);
 	}
-	for (int i = 0; i < node->nuses && passes; i++)
+	for (int i = 0; i < node->norder && passes; i++)
 	{
 		ScanUse    *use = node->order[i];
 
+		if (use == NULL || !(stages & 1 << use->now))
+			continue;
 		/* the filter of a table that is gone has another generation */
-		if (unlikely(use->on != use->filter->generation))
-			Advance(node, use, slot);
-		else if (!is_new && use->paged == use->on)
-			tested = true;
+		if (unlikely(use->generation != use->filter->generation))
+			node->is_pending = true;
+		else if (use->on == 0)
+		{
+			AskTable(node, use, slot);
+			Counted(use->counts.asked++);
+		}
 		else
 		{
 			passes = TestRow(use, slot);
-			tested = true;
-			use->rejected += !passes;
-			if (unlikely(++use->tested >= Window(use)))
-				EndWindow(node, use);
+			*tested = true;
+			NoteTested(node, use, 1, !passes);
+			Counted(use->counts.stages |= 1 << (use->now));
+			Counted(use->counts.rejected += !passes);
 		}
 	}
 	if (node->econtext != NULL)
 		MemoryContextSwitchTo(old);
+	if (unlikely(node->is_due))
+		Review(node);
 	if (!passes)
 		InstrCountFiltered1(&node->css.ss, 1);
-	else if (!tested)
-	{
-		InstrCountFiltered2(&node->css.ss, 1);
-		node->skip = Idle(node);
-	}
 	return passes;
+}
+
+/* What comes before each row: tables that were not there, windows that ended. */
+static inline void
+BeforeRow(ScanNode *node)
+{
+	if (unlikely(node->is_pending))
+		FindTables(node);
+	if (unlikely(node->is_due))
+		Review(node);
+}
+
+/* Leave ReadRow: what the scan is said to have done, is what was done here. */
+static inline TupleTableSlot *
+Leave(ScanNode *node, NodeInstrumentation *scan, TupleTableSlot *slot)
+{
+	if (scan != NULL)
+		InstrStopNode(scan, node->nscanned);
+	return slot;
 }
 
 /*
  * ReadRow
  *		The next row of a sequential scan: what ExecScan does, with our tests.
  *
- * Those of its condition are done here, and those of joins, if they come
- * before it.
+ * In the scan's place we count (rule 6): its rows are those that met its
+ * condition, and those that were dropped unasked; all that were read, if the condition is
+ * ours (rule 28).
  */
 static TupleTableSlot *
 ReadRow(PlanState *ps)
 {
 	ScanNode   *node = (ScanNode *) ps;
 	SeqScanState *scan = (SeqScanState *) outerPlanState(ps);
+	NodeInstrumentation *counts = scan->ss.ps.instrument;
 	ScanWhere  *where = node->where;
 	ScanDirection direction = ps->state->es_direction;
 	TupleTableSlot *slot = scan->ss.ss_ScanTupleSlot;
 	ExprState  *qual = scan->ss.ps.qual;
 	ProjectionInfo *projection = scan->ss.ps.ps_ProjInfo;
 	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
+	bool		by_rows = !node->by_page || node->is_small;
 	TableScanDesc desc;
 
 	if (unlikely(scan->ss.ps.chgParam != NULL))
@@ -554,29 +712,34 @@ ReadRow(PlanState *ps)
 	if (unlikely(scan->ss.ss_currentScanDesc == NULL))
 		scan->ss.ss_currentScanDesc = BloomScanBegin(&scan->ss);
 	desc = scan->ss.ss_currentScanDesc;
+	node->nscanned = 0;
+	if (counts != NULL)
+		InstrStartNode(counts);
 
 	for (;;)
 	{
-		bool		found;
 		bool		is_new = true;
+		bool		tested = false;
+		bool		meets = true;
 
 		CHECK_FOR_INTERRUPTS();
-		if (scan->ss.ps.instrument)
-			InstrStartNode(scan->ss.ps.instrument);
-		found = table_scan_getnextslot(desc, direction, slot);
-		if (scan->ss.ps.instrument)
-			InstrStopNode(scan->ss.ps.instrument, found ? 1.0 : 0.0);
-		if (!found)
+		if (!table_scan_getnextslot(desc, direction, slot))
 		{
 			BloomScanForgetPage(&node->page);
-			return projection != NULL ?
-				ExecClearTuple(projection->pi_state.resultslot) : slot;
+			return Leave(node, counts, projection != NULL ?
+						 ExecClearTuple(projection->pi_state.resultslot) : slot);
+		}
+		if (!node->after)
+		{
+			BeforeRow(node);
+			if (unlikely(by_rows))
+				CountRows(node, 1);
 		}
 		if (unlikely(!ScanDirectionIsForward(direction)))
 		{
 			/* the page's first row was not tested with it */
 			BloomScanForgetPage(&node->page);
-			node->nbackward++;
+			Counted(node->counts.backward++);
 		}
 		else if (node->by_page)
 		{
@@ -584,30 +747,89 @@ ReadRow(PlanState *ps)
 			if (is_new)
 				TestPage(node, desc);
 		}
-		if (node->before && !Passes(node, slot, is_new))
-			continue;
+		if (!node->after)
+		{
+			tested = !is_new && node->is_paged;
+			if ((node->nahead > 0 || (is_new && node->npage > 0)) &&
+				!Passes(node, slot, 1 << SCAN_IN_SLOT |
+						(is_new ? 1 << SCAN_BY_PAGE : 0), &tested))
+			{
+				node->nscanned++;
+				continue;
+			}
+		}
 		if (qual != NULL || projection != NULL)
 		{
 			ResetExprContext(econtext);
 			econtext->ecxt_scantuple = slot;
-			if (where == NULL ? !ExecQual(qual, econtext) :
-				!BloomScanMeets(where, &node->page, is_new))
+		}
+		if (where != NULL)
+			meets = BloomScanMeets(where, is_new);
+		else if (qual != NULL)
+			meets = ExecQual(qual, econtext);
+		if (qual != NULL && node->nuses > 0)
+			BloomScanNoteAsked(&node->condition, meets);
+		if (!meets)
+		{
+			if (where == NULL)
+				InstrCountFiltered1(scan, 1);
+			else
 			{
 				/* one count for all that the condition drops */
+				node->nscanned++;
 				if (ps->instrument)
 					ps->instrument->ntuples2 += 1;
-				continue;
 			}
-			if (projection != NULL)
-				return ExecProject(projection);
+			continue;
 		}
-		return slot;
+		node->nscanned++;
+		if (!node->after && node->nuses > 0)
+		{
+			if (node->nbehind > 0 && !Passes(node, slot, 1 << SCAN_BEHIND, &tested))
+				continue;
+			if (!tested)
+				InstrCountFiltered2(&node->css.ss, 1);
+		}
+		return Leave(node, counts, projection != NULL ? ExecProject(projection) : slot);
 	}
 }
 
 /*
+ * PassesAfter
+ *		The same for a row that the child has returned, counted one by one.
+ *		While no use has anything to do, that is all that is done.
+ */
+static bool
+PassesAfter(ScanNode *node, TupleTableSlot *slot)
+{
+	bool		tested = false;
+
+	if (node->skip > 0)
+	{
+		node->skip--;
+		InstrCountFiltered2(&node->css.ss, 1);
+		return true;
+	}
+	BeforeRow(node);
+	CountRows(node, 1);
+	if (node->nbehind > 0 && !Passes(node, slot, 1 << SCAN_BEHIND, &tested))
+		return false;
+	if (!tested)
+		InstrCountFiltered2(&node->css.ss, 1);
+	if (node->nbehind == 0 && !node->is_pending)
+	{
+		node->skip = PG_UINT64_MAX;
+		for (int i = 0; i < node->nuses; i++)
+			node->skip = Min(node->skip, node->uses[i]->test.rest);
+		if (node->skip > 0)
+			CountRows(node, node->skip);
+	}
+	return true;
+}
+
+/*
  * TestAfter
- *		Rows tested by the filters of joins after the child's own conditions,
+ *		Rows tested by the filters of joins when the child has returned them,
  *		whatever it is.
  */
 static TupleTableSlot *
@@ -622,7 +844,7 @@ TestAfter(PlanState *ps)
 
 		slot = node->where != NULL ? ReadRow(ps) : ExecProcNode(child);
 
-		if (TupIsNull(slot) || Passes(node, slot, true))
+		if (TupIsNull(slot) || PassesAfter(node, slot))
 			return slot;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -653,23 +875,65 @@ BloomScanBelow(PlanState *ps)
 
 /*
  * MapToTable
- *		Set the columns of a use to those of the scanned table.  False if one
- *		is no column of it.
+ *		The keys of a use as columns of the scanned table.  False if one is no
+ *		column of it.
  */
 static bool
-MapToTable(ScanUse *use, PlanState *scan)
+MapToTable(const ScanUse *use, PlanState *scan, AttrNumber *attno)
 {
 	for (int i = 0; i < use->filter->nkeys; i++)
 	{
 		TargetEntry *entry = list_nth_node(TargetEntry, scan->plan->targetlist,
 										   use->out_attno[i] - 1);
-		Node	   *column = BloomScanPlain((Node *) entry->expr);
+		Node	   *column = BloomScanStripRelabel((Node *) entry->expr);
 
 		if (!IsA(column, Var) || ((Var *) column)->varattno <= 0)
 			return false;
-		use->attno[i] = ((Var *) column)->varattno;
+		attno[i] = ((Var *) column)->varattno;
 	}
 	return true;
+}
+
+/* Which of the uses' hash functions may allocate? */
+static bool
+Allocates(const ScanFilter *filter)
+{
+	for (int i = 0; i < filter->nkeys; i++)
+	{
+		if (filter->outer_hash[i].fn_oid != F_HASHINT4 &&
+			filter->outer_hash[i].fn_oid != F_HASHINT8)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * SetColumns
+ *		The keys of a use in the rows that it tests, and the prices to get there.
+ */
+static void
+SetColumns(ScanNode *node, ScanUse *use, const AttrNumber *attno, TupleDesc desc)
+{
+	ScanFilter *filter = use->filter;
+
+	use->test.testing = filter->testing;
+	node->is_small = filter->testing == SCAN_TESTING_SMALL;
+	use->test.stages = 1 << SCAN_BEHIND;
+	if (!node->after && use->ahead)
+		use->test.stages |= node->by_page ? SCAN_AHEAD : 1 << SCAN_IN_SLOT;
+	use->test.walk = use->test.walks = 0;
+	for (int k = 0; k < filter->nkeys; k++)
+	{
+		double		walk;
+
+		BloomScanColumnOf(&use->column[k], desc, attno[k]);
+		walk = node->after ? 0 :
+			BloomScanWalkPrice(attno[k], use->column[k].offset);
+		use->test.walks += walk;
+		use->test.walk = Max(use->test.walk, walk);
+	}
+	if (node->econtext == NULL && Allocates(filter))
+		node->econtext = CreateExprContext(node->css.ss.ps.state);
 }
 
 /*
@@ -677,39 +941,61 @@ MapToTable(ScanUse *use, PlanState *scan)
  *		May we read the rows of the scan, and test them before its condition?
  *
  * Only if nobody can see that the condition is asked for fewer rows: it has no
- * volatile function, and what we call for all rows is trusted.  What the
- * condition removes is counted; where that count is wanted, and there is a
- * condition, it goes first.
+ * volatile function, and what we call for all rows is trusted.  (rules 3, 5, 6)
  */
 static void
 ChooseForm(ScanNode *node)
 {
 	PlanState  *child = outerPlanState(node);
+	AttrNumber	attno[SCAN_MAX_KEYS];
+	TupleDesc	desc = ExecGetResultType(child);
 
-	node->before = IsA(child, SeqScanState) && BloomScanQuiet(child) &&
-		(child->instrument == NULL || child->qual == NULL);
-	for (int i = 0; i < node->nuses && node->before; i++)
-		node->before = node->uses[i]->filter->trusted &&
-			MapToTable(node->uses[i], child);
-	if (!node->before)
+	node->reads = node->where != NULL ||
+		(IsA(child, SeqScanState) && BloomScanNodeIsQuiet(child));
+	node->after = !node->reads;
+	for (int i = 0; i < node->nuses && !node->after; i++)
+		node->after = !MapToTable(node->uses[i], child, attno);
+	if (node->after && node->where == NULL)
+		node->reads = false;
+	if (node->reads)
 	{
-		for (int i = 0; i < node->nuses; i++)
-			memcpy(node->uses[i]->attno, node->uses[i]->out_attno,
-				   sizeof(node->uses[i]->attno));
+		node->by_page = BloomScanHasPages(((SeqScanState *) child)->ss.ss_currentRelation);
+		if (!node->after)
+		{
+			desc = ((SeqScanState *) child)->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+			node->condition.price = BloomScanConditionPrice(node->where != NULL ?
+															BloomScanWhereCondition(node->where) :
+															child->plan->qual);
+		}
 	}
-	node->by_page = (node->before || node->where != NULL) &&
-		BloomScanHasPages(((SeqScanState *) child)->ss.ss_currentRelation);
-	for (int i = 0; i < node->nuses && node->before; i++)
+	for (int i = 0; i < node->nuses; i++)
 	{
 		ScanUse    *use = node->uses[i];
 
-		for (int k = 0; k < use->filter->nkeys; k++)
-			BloomScanColumnOf(&use->column[k],
-							  ((SeqScanState *) child)->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
-							  use->attno[k]);
+		if (node->after)
+			memcpy(attno, use->out_attno, sizeof(attno));
+		else
+			MapToTable(use, child, attno);
+		SetColumns(node, use, attno, desc);
 	}
-	ExecSetExecProcNode(&node->css.ss.ps,
-						node->before || node->nuses == 0 ? ReadRow : TestAfter);
+	node->order = palloc((node->nuses + 1) * sizeof(ScanUse *));
+	node->is_pending = node->nuses > 0;
+	if (node->where != NULL)
+		BloomScanBeginWhere(node->where, NumberOfTests(node));
+	Arrange(node);
+}
+
+/* The first row: all uses are there by now. */
+static TupleTableSlot *
+FirstRow(PlanState *ps)
+{
+	ScanNode   *node = (ScanNode *) ps;
+	MemoryContext old = MemoryContextSwitchTo(ps->state->es_query_cxt);
+
+	ChooseForm(node);
+	MemoryContextSwitchTo(old);
+	ExecSetExecProcNode(ps, node->after && node->nuses > 0 ? TestAfter : ReadRow);
+	return ps->ExecProcNodeReal(ps);
 }
 
 /*
@@ -784,17 +1070,7 @@ PutNode(PlanState **link)
 	if (estate->es_instrument)
 		ps->instrument = BloomScanInstrument(estate->es_instrument);
 	BloomScanForgetPage(&node->page);
-	node->max_uses = 4;
-	node->uses = palloc(node->max_uses * sizeof(ScanUse *));
-	node->order = palloc(node->max_uses * sizeof(ScanUse *));
-	node->expected = child->plan->plan_rows;
-	if (IsA(child, SeqScanState))
-	{
-		Relation	table = ((SeqScanState *) child)->ss.ss_currentRelation;
-
-		/* before its condition, if we get there */
-		node->expected = Max(node->expected, table->rd_rel->reltuples);
-	}
+	ExecSetExecProcNode(ps, FirstRow);
 	*link = ps;
 	return node;
 }
@@ -813,7 +1089,6 @@ BloomScanPlaceWhere(PlanState **link, ScanWhere *where)
 	/* WHERE CURRENT OF asks whichever node scans the table */
 	node->css.ss.ss_currentRelation = scan->ss.ss_currentRelation;
 	node->css.ss.ss_ScanTupleSlot = scan->ss.ss_ScanTupleSlot;
-	ChooseForm(node);
 }
 
 /*
@@ -823,33 +1098,36 @@ BloomScanPlaceWhere(PlanState **link, ScanWhere *where)
  *
  * All filters of one place share a node.  Those that were placed first, of the
  * lowest joins, are tested first, until we know which of them drops more.
+ *
+ * condition_first: what a scan's condition drops is counted as dropped by it.
  */
 void
 BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
-			   uint32 passed)
+			   bool condition_first, uint32 passed)
 {
 	ScanNode   *node = PutNode(link);
+	PlanState  *child = outerPlanState(node);
 	ScanUse    *use = palloc0(sizeof(ScanUse));
 
 	use->filter = filter;
-	use->passed = passed;
+	use->ahead = filter->trusted;
+	if (condition_first && IsA(child, SeqScanState) &&
+		(node->where != NULL || child->plan->qual != NIL))
+	{
+		use->ahead = false;
+		node->is_ordered = true;
+	}
+	Counted(use->counts.passed = passed);
+	(void) passed;
 	memcpy(use->out_attno, attno, filter->nkeys * sizeof(AttrNumber));
 	if (node->nuses == node->max_uses)
 	{
-		node->max_uses *= 2;
-		node->uses = repalloc(node->uses, node->max_uses * sizeof(ScanUse *));
-		node->order = repalloc(node->order, node->max_uses * sizeof(ScanUse *));
+		node->max_uses = Max(4, node->max_uses * 2);
+		node->uses = node->nuses == 0 ?
+			palloc(node->max_uses * sizeof(ScanUse *)) :
+			repalloc(node->uses, node->max_uses * sizeof(ScanUse *));
 	}
-	node->order[node->nuses] = use;
 	node->uses[node->nuses++] = use;
-	for (int i = 0; i < filter->nkeys; i++)
-	{
-		if (filter->outer_hash[i].fn_oid != F_HASHINT4 &&
-			filter->outer_hash[i].fn_oid != F_HASHINT8 &&
-			node->econtext == NULL)
-			node->econtext = CreateExprContext(node->css.ss.ps.state);
-	}
-	ChooseForm(node);
 }
 
 
@@ -857,6 +1135,50 @@ BloomScanPlace(PlanState **link, ScanFilter *filter, const AttrNumber *attno,
  *		What the server asks of the node
  * ----------------------------------------------------------------
  */
+
+/*
+ * Report
+ *		For the random tests: what happened at each use of a node.
+ */
+static void
+Report(ScanNode *node)
+{
+#ifdef USE_ASSERT_CHECKING
+	uint64		npaged = 0;
+
+	for (int i = 0; i < node->nuses; i++)
+	{
+		ScanUse    *use = node->uses[i];
+		ScanFilter *filter = use->filter;
+		Join	   *join = (Join *) filter->join->js.ps.plan;
+		int			seen = 0;
+
+		npaged += use->counts.paged;
+		if (filter->testing == SCAN_TESTING_OFF)
+			continue;
+		for (int k = 0; k < filter->nkeys; k++)
+			seen |= use->column[k].seen;
+		ereport(DEBUG1,
+				(errmsg_internal("bloomtype_scan: join=%d passed=%u child=%d stages=%u rejected="
+								 UINT64_FORMAT " paged=" UINT64_FORMAT
+								 " seen=%d made=%d bitmap=%d spilled=%d grown=%d skewed=%d again=%d asked=%d rests=%d trusted=%d shared=%d worker=%d",
+								 (int) join->jointype, use->counts.passed,
+								 (int) nodeTag(outerPlanState(node)->plan),
+								 use->counts.stages, use->counts.rejected,
+								 use->counts.paged, seen, filter->counts.made,
+								 filter->counts.bitmaps, filter->counts.spilled,
+								 filter->counts.grown, filter->counts.skewed,
+								 use->counts.again, use->counts.asked,
+								 use->counts.rests, filter->trusted,
+								 innerPlanState(filter->join)->plan->parallel_aware,
+								 IsParallelWorker())));
+	}
+	if (node->where != NULL)
+		BloomScanReportWhere(node->where, &node->counts, npaged);
+#else
+	(void) node;
+#endif
+}
 
 static void
 End(CustomScanState *css)
@@ -929,6 +1251,8 @@ Explain(CustomScanState *css, List *ancestors, ExplainState *es)
 							BloomScanExplainWhere(node->where, ancestors, es), es);
 	if (!es->analyze || ps->instrument == NULL)
 		return;
+	if (node->is_ordered)
+		ExplainPropertyText("Tested", "after the condition, since EXPLAIN counts what a policy or a security barrier view hides", es);
 	if (node->where != NULL)
 		ExplainRows("Rows Removed by Filter", ps->instrument->ntuples2, ps, es);
 	if (node->nuses == 0)

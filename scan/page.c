@@ -37,7 +37,7 @@
  * BloomScanHasPages
  *		May the pages of this table be tested so?
  *
- * Only heap's own: another access method's scans have another descriptor, or
+ * Only heap's own (rule 18): another access method's scans have another descriptor, or
  * are heap's with something added.
  */
 bool
@@ -59,7 +59,7 @@ BloomScanColumnOf(ScanColumn *column, TupleDesc desc, AttrNumber attno)
 	column->len = att->attlen;
 	column->byval = att->attbyval;
 	column->offset = 0;
-	column->seen = 0;
+	Counted(column->seen = 0);
 	for (int i = 0; i < attno - 1; i++)
 	{
 		Form_pg_attribute before = TupleDescAttr(desc, i);
@@ -135,14 +135,14 @@ ReadRows(const OffsetNumber *rows, int nrows, Page buffer, TupleDesc desc,
 		if (isnull)
 			keep[i] = false;
 	}
-	column->seen = c.seen;
+	Counted(column->seen = c.seen);
 }
 
 /*
  * BloomScanReadPage
  *		The keys of all rows.  Those of which it is null are not kept.
  *
- * Keys by reference lie in the page, as long as the scan stays there.
+ * Keys by reference lie in the page, as long as the scan stays there (rule 20).
  */
 void
 BloomScanReadPage(ScanPage *page, TableScanDesc scan, ScanColumn *column,
@@ -172,7 +172,7 @@ BloomScanReadPage(ScanPage *page, TableScanDesc scan, ScanColumn *column,
  *		many these were.
  *
  * The row that the scan stands on stays, whatever it is: the scan goes on
- * from there.  The server's statistics count them as read.
+ * from there (rule 18).  The server's statistics count them as read.
  */
 int
 BloomScanKeepRows(ScanPage *page, TableScanDesc scan)

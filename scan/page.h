@@ -27,6 +27,8 @@
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 
+#include "scan/report.h"
+
 /* How keys of a column have been read, for tests: bits. */
 #define SCAN_READ_FIXED		1	/* at a fixed offset, no nulls in the tuple */
 #define SCAN_READ_NULLS		2	/* the same, with nulls behind the key */
@@ -41,7 +43,7 @@ typedef struct ScanColumn
 	bool		byval;
 	int			offset;			/* if no column up to it is null; -1 if that
 								 * varies */
-	int			seen;			/* bits as above */
+				Counted(int seen);	/* bits as above */
 } ScanColumn;
 
 /* The rows of a page behind the one that the scan has returned last. */
@@ -80,7 +82,7 @@ BloomScanHasAll(const uint8 *bits, int ncolumns)
 
 /*
  * BloomScanKey
- *		The value of a column.
+ *		The value of a column.  (rule 23)
  */
 static inline Datum
 BloomScanKey(ScanColumn *column, HeapTupleHeader tuple, TupleDesc desc,
@@ -93,15 +95,28 @@ BloomScanKey(ScanColumn *column, HeapTupleHeader tuple, TupleDesc desc,
 			   HeapTupleHeaderGetNatts(tuple) >= column->attno &&
 			   (!nulls || BloomScanHasAll(tuple->t_bits, column->attno))))
 	{
-		column->seen |= nulls ? SCAN_READ_NULLS : SCAN_READ_FIXED;
+		Counted(column->seen |= nulls ? SCAN_READ_NULLS : SCAN_READ_FIXED);
 		*isnull = false;
 		return fetch_att((char *) tuple + tuple->t_hoff + column->offset,
 						 column->byval, column->len);
 	}
-	column->seen |= HeapTupleHeaderGetNatts(tuple) < column->attno ?
-		SCAN_READ_SHORT : SCAN_READ_WALK;
+	Counted(column->seen |= HeapTupleHeaderGetNatts(tuple) < column->attno ?
+			SCAN_READ_SHORT : SCAN_READ_WALK);
 	whole.t_data = tuple;
 	return heap_getattr(&whole, column->attno, desc, isnull);
+}
+
+/*
+ * BloomScanIsElsewhere
+ *		Would the value have to be fetched, or decompressed?  Then it is not read
+ *		ahead: the rest of the plan may need few such values.  (rule 33)
+ */
+static inline bool
+BloomScanIsElsewhere(const ScanColumn *column, Datum value)
+{
+	return column->len == -1 &&
+		(VARATT_IS_EXTERNAL(DatumGetPointer(value)) ||
+		 VARATT_IS_COMPRESSED(DatumGetPointer(value)));
 }
 
 /*
@@ -116,9 +131,17 @@ BloomScanIsNewPage(const ScanPage *page, TableScanDesc scan)
 	return ((HeapScanDesc) scan)->rs_cblock != page->block;
 }
 
+/* The page that the scan stands on. */
+static inline BlockNumber
+BloomScanBlock(TableScanDesc scan)
+{
+	return ((HeapScanDesc) scan)->rs_cblock;
+}
+
 /*
  * BloomScanForgetPage
  *		The scan begins again, ends, or goes back; or there is another test.
+ *		(rules 22, 24)
  */
 static inline void
 BloomScanForgetPage(ScanPage *page)

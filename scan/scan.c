@@ -17,17 +17,18 @@
  */
 #include "postgres.h"
 
-#include <float.h>
-
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "utils/guc.h"
+#include "utils/hsearch.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
 
-#include "scan/scan.h"
+#include "scan/expr.h"
+#include "scan/node.h"
+#include "scan/scan_compat.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomtype_scan",.version = "1.0.0-rc3");
@@ -44,12 +45,13 @@ PG_MODULE_MAGIC;
 #define FLAG_FILTERS	0x10000000
 #define FLAG_SMALL		0x20000000
 #define FLAG_FORCE		0x40000000
-#define OUR_FLAGS		(FLAG_FILTERS | FLAG_SMALL | FLAG_FORCE)
+#define FLAG_ORDERED	0x08000000	/* conditions of scans go first */
+#define OUR_FLAGS		(FLAG_FILTERS | FLAG_SMALL | FLAG_FORCE | FLAG_ORDERED)
 
 /* A plan without workers that costs less is not looked at. */
 #define MIN_COST		100.0
-/* rows that must be expected somewhere between the join and the filter */
-#define MIN_ROWS		10000.0
+/* what the node below a place costs at least */
+#define MIN_PLACE_COST	50.0
 
 static bool enabled = true;
 static int	testing = SCAN_TESTING_OFF;
@@ -97,7 +99,7 @@ IsLoud(PlanState *ps, void *context)
 		case T_HashJoinState:
 		case T_NestLoopState:
 		case T_MergeJoinState:
-			return !BloomScanQuiet(ps) ||
+			return !BloomScanNodeIsQuiet(ps) ||
 				planstate_tree_walker(ps, IsLoud, context);
 		case T_CustomScanState:
 			/* ours is as its child */
@@ -114,34 +116,62 @@ IsLoud(PlanState *ps, void *context)
  *		list the variables of this number.  False if one is something else.
  */
 static bool
-MapDown(const ScanFilter *filter, PlanState *ps, int varno,
-		const AttrNumber *attno, AttrNumber *below)
+MapDown(const ScanFilter *filter, PlanState *ps, int varno, AttrNumber *attno)
 {
+	AttrNumber	below[SCAN_MAX_KEYS];
+
 	for (int i = 0; i < filter->nkeys; i++)
 	{
 		TargetEntry *entry = list_nth_node(TargetEntry, ps->plan->targetlist,
 										   attno[i] - 1);
-		Node	   *expr = BloomScanPlain((Node *) entry->expr);
+		Node	   *expr = BloomScanStripRelabel((Node *) entry->expr);
 
 		if (!IsA(expr, Var) || ((Var *) expr)->varno != varno ||
 			((Var *) expr)->varattno <= 0)
 			return false;
 		below[i] = ((Var *) expr)->varattno;
 	}
+	memcpy(attno, below, filter->nkeys * sizeof(AttrNumber));
 	return true;
 }
+
+/* A plan, and what is known of its nodes. */
+typedef struct PlanWalk
+{
+	ScanTesting how;
+	bool		condition_first;	/* rule 6 */
+	HTAB	   *nodes;			/* of KnownNode */
+} PlanWalk;
+
+/* A node that has been looked at: once, however many joins are above it.  (rule 35) */
+typedef struct KnownNode
+{
+	PlanState  *ps;
+	PlanState **child;			/* see OnlyChild */
+	int			varno;
+	struct KnownNode *below;	/* that of the child; NULL: not looked up yet */
+	/* where a column of its result was followed to, so that joins above go on */
+	AttrNumber	column;			/* 0: none was */
+	AttrNumber	end_column;
+	uint32		end_passed;
+	PlanState **end_link;
+	struct KnownNode *end;
+	bool		is_filtered;	/* a join that has its filter */
+} KnownNode;
 
 /*
  * OnlyChild
  *		Where a row of a node's result comes from, if it comes from one row of
  *		one child, and if leaving that out there leaves out this row here, and
  *		does nothing else.  NULL if that is not so, or if we do not know.
+ *		(rules 2, 3)
  */
 static PlanState **
 OnlyChild(PlanState *ps, int *varno)
 {
 	PlanState **child = NULL;
 
+	*varno = OUTER_VAR;
 	switch (nodeTag(ps))
 	{
 		case T_SubqueryScanState:
@@ -169,55 +199,107 @@ OnlyChild(PlanState *ps, int *varno)
 			break;
 	}
 	if (child == NULL || *child == NULL || (*child)->plan->async_capable ||
-		!BloomScanQuiet(ps))
+		!BloomScanNodeIsQuiet(ps))
 		return NULL;
 	return child;
+}
+
+static KnownNode *
+LookUp(PlanWalk *walk, PlanState *ps)
+{
+	bool		found;
+	KnownNode  *known = hash_search(walk->nodes, &ps, HASH_ENTER, &found);
+
+	if (!found)
+	{
+		known->child = OnlyChild(ps, &known->varno);
+		known->below = NULL;
+		known->column = 0;
+		known->is_filtered = false;
+	}
+	return known;
+}
+
+/*
+ * IsWorthIt
+ *		Does the node cost so much that a filter above it can save more than it
+ *		costs to be there?
+ *
+ * By the plan alone, which is the same in the leader and its workers (rule 7),
+ * and not by the rows that are expected: these depend on guesses about
+ * conditions, behind which most of the rows may still be.
+ */
+static bool
+IsWorthIt(const Plan *plan)
+{
+	return plan->total_cost - plan->startup_cost >= MIN_PLACE_COST;
 }
 
 /*
  * Follow
  *		Place the filter as far below as it may stand.
  *
- * nrows is the greatest number of rows that the planner expects at one of the
- * nodes that were passed.  All conditions must be the same in the leader and
- * in a worker: they depend on the plan alone.
+ * What is dear to hash stays where the join would hash it (rule 34); what is not trusted
+ * comes after all conditions of the outer side (rule 5).
  */
 static void
-Follow(ScanFilter *filter, PlanState **link, const AttrNumber *attno,
-	   uint32 passed, double nrows)
+Follow(PlanWalk *walk, ScanFilter *filter, PlanState **link, KnownNode *known,
+	   const AttrNumber *from, uint32 passed)
 {
-	PlanState  *ps = BloomScanBelow(*link);
-	PlanState **child;
-	AttrNumber	below[SCAN_MAX_KEYS];
-	int			varno = OUTER_VAR;
+	AttrNumber	attno[SCAN_MAX_KEYS];
+	KnownNode  *begin = known;
 
 	check_stack_depth();
-	nrows = Max(nrows, ps->plan->plan_rows);
-	/* what is not trusted comes after all conditions of the outer side */
-	if (filter->trusted)
+	memcpy(attno, from, filter->nkeys * sizeof(AttrNumber));
+	while (filter->trusted && !filter->dear)
 	{
-		/* a child that is executed asynchronously is known by address */
+		PlanState  *ps = known->ps;
+
+		/*
+		 * a child that is executed asynchronously is known by address (rule
+		 * 4)
+		 */
 		if (IsA(ps, AppendState) && ((AppendState *) ps)->as_nasyncplans == 0)
 		{
 			AppendState *append = (AppendState *) ps;
 
 			for (int i = 0; i < append->as_nplans; i++)
-				Follow(filter, &append->appendplans[i], attno, passed | 1, nrows);
+			{
+				PlanState **child = &append->appendplans[i];
+
+				Follow(walk, filter, child, LookUp(walk, BloomScanBelow(*child)),
+					   attno, passed | 1);
+			}
 			return;
 		}
-		child = OnlyChild(ps, &varno);
-		if (child != NULL && MapDown(filter, ps, varno, attno, below))
+		if (filter->nkeys == 1 && known->column == attno[0])
 		{
-			uint32		kind = IsA(ps, SubqueryScanState) ? 2 :
+			attno[0] = known->end_column;
+			passed |= known->end_passed;
+			link = known->end_link;
+			known = known->end;
+			break;
+		}
+		if (known->child == NULL || !MapDown(filter, ps, known->varno, attno))
+			break;
+		passed |= IsA(ps, SubqueryScanState) ? 2 :
 			IsA(ps, NestLoopState) ? 4 :
 			IsA(ps, MergeJoinState) ? 8 : 16;
-
-			Follow(filter, child, below, passed | kind, nrows);
-			return;
-		}
+		if (known->below == NULL)
+			known->below = LookUp(walk, BloomScanBelow(*known->child));
+		link = known->child;
+		known = known->below;
 	}
-	if (nrows >= MIN_ROWS || filter->testing != SCAN_TESTING_OFF)
-		BloomScanPlace(link, filter, attno, passed);
+	if (filter->nkeys == 1 && known != begin)
+	{
+		begin->column = from[0];
+		begin->end_column = attno[0];
+		begin->end_passed = passed;
+		begin->end_link = link;
+		begin->end = known;
+	}
+	if (IsWorthIt(known->ps->plan) || walk->how != SCAN_TESTING_OFF)
+		BloomScanPlace(link, filter, attno, walk->condition_first, passed);
 }
 
 /*
@@ -226,39 +308,38 @@ Follow(ScanFilter *filter, PlanState **link, const AttrNumber *attno,
  *		columns of its outer side.
  */
 static void
-FilterJoin(HashJoinState *join, ScanTesting how)
+FilterJoin(PlanWalk *walk, HashJoinState *join)
 {
 	HashJoin   *plan = (HashJoin *) join->js.ps.plan;
-	ScanFilter *filter = BloomScanFilterOf(join);
+	ScanFilter *filter;
 	AttrNumber	attno[SCAN_MAX_KEYS];
+	int			nkeys = list_length(plan->hashkeys);
 
-	if (filter == NULL || outerPlanState(join)->plan->async_capable)
+	if (outerPlanState(join)->plan->async_capable || nkeys > SCAN_MAX_KEYS ||
+		(!IsWorthIt(outerPlan(plan)) && walk->how == SCAN_TESTING_OFF))
 		return;
-	filter->testing = how;
-	for (int i = 0; i < filter->nkeys; i++)
+	for (int i = 0; i < nkeys; i++)
 	{
-		Node	   *key = BloomScanPlain(list_nth(plan->hashkeys, i));
+		Node	   *key = BloomScanStripRelabel(list_nth(plan->hashkeys, i));
 
 		if (!IsA(key, Var) || ((Var *) key)->varno != OUTER_VAR ||
 			((Var *) key)->varattno <= 0)
 			return;
 		attno[i] = ((Var *) key)->varattno;
 	}
-	Follow(filter, &outerPlanState(join), attno, 0, 0);
+	filter = BloomScanFilterOf(join, walk->how);
+	if (filter != NULL)
+		Follow(walk, filter, &outerPlanState(join),
+			   LookUp(walk, BloomScanBelow(outerPlanState(join))), attno, 0);
 }
 
-/*
- * WalkScans
- *		Conditions of sequential scans that test filters.
- *
- * Gather sends the plan of its child to workers; other libraries' nodes know
- * theirs; and Append knows by address what it executes asynchronously.
- */
+/* Have the filters in the condition of a sequential scan tested above it. */
 static void
 LookAt(PlanState **link, ScanTesting how)
 {
 	if (*link != NULL && IsA(*link, SeqScanState) &&
-		!(*link)->plan->async_capable)
+		!(*link)->plan->async_capable &&
+		(IsWorthIt((*link)->plan) || how != SCAN_TESTING_OFF))
 	{
 		ScanWhere  *where = BloomScanWhereOf((SeqScanState *) *link, how);
 
@@ -267,10 +348,18 @@ LookAt(PlanState **link, ScanTesting how)
 	}
 }
 
+/*
+ * WalkScans
+ *		Conditions of sequential scans that test filters.
+ *
+ * Gather sends the plan of its child to workers; other libraries' nodes know
+ * theirs; and Append knows by address what it executes asynchronously.
+ * (rule 4)
+ */
 static bool
 WalkScans(PlanState *ps, void *context)
 {
-	ScanTesting how = *(ScanTesting *) context;
+	ScanTesting how = ((PlanWalk *) context)->how;
 
 	check_stack_depth();
 	switch (nodeTag(ps))
@@ -295,12 +384,6 @@ WalkScans(PlanState *ps, void *context)
 	return planstate_tree_walker(ps, WalkScans, context);
 }
 
-typedef struct PlanWalk
-{
-	ScanTesting how;
-	List	   *joins;			/* that have been seen */
-} PlanWalk;
-
 /*
  * WalkPlan
  *		Hash joins.  Those below come first: their filters are tested first.
@@ -314,12 +397,77 @@ WalkPlan(PlanState *ps, void *context)
 
 	check_stack_depth();
 	planstate_tree_walker(ps, WalkPlan, context);
-	if (IsA(ps, HashJoinState) && !list_member_ptr(walk->joins, ps))
+	if (IsA(ps, HashJoinState) && !LookUp(walk, ps)->is_filtered)
 	{
-		walk->joins = lappend(walk->joins, ps);
-		FilterJoin((HashJoinState *) ps, walk->how);
+		LookUp(walk, ps)->is_filtered = true;
+		FilterJoin(walk, (HashJoinState *) ps);
 	}
 	return false;
+}
+
+/*
+ * HidesRows
+ *		Does a policy or a security barrier view hide rows from who runs this?
+ *
+ * Then what each condition drops is counted as the server does, and EXPLAIN
+ * tells nothing of what is hidden (rule 6).  The plan does not say it, but its
+ * tables do.  A barrier view in a subquery is known by the entry for its
+ * privileges; from PostgreSQL 16 on by its own.
+ */
+static bool
+HidesRows(const PlannedStmt *statement)
+{
+	ListCell   *lc;
+
+	foreach(lc, statement->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		Relation	rel;
+		bool		hides;
+
+		if (rte->security_barrier)
+			return true;
+		if (!OidIsValid(rte->relid))
+			continue;
+		rel = RelationIdGetRelation(rte->relid);
+		if (!RelationIsValid(rel))
+			continue;
+		hides = rel->rd_rel->relrowsecurity ||
+			(rel->rd_rel->relkind == RELKIND_VIEW && RelationIsSecurityView(rel));
+		RelationClose(rel);
+		if (hides)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * PutFilters
+ *		Have filters stand in a plan that was initialized.
+ */
+static void
+PutFilters(QueryDesc *desc, int flags)
+{
+	HASHCTL		info = {.keysize = sizeof(PlanState *),.entrysize = sizeof(KnownNode)};
+	MemoryContext old = MemoryContextSwitchTo(desc->estate->es_query_cxt);
+	PlanWalk	walk = {
+		.how = (flags & FLAG_FORCE) ? SCAN_TESTING_FORCE :
+		(flags & FLAG_SMALL) ? SCAN_TESTING_SMALL : SCAN_TESTING_OFF,
+		.condition_first = (flags & FLAG_ORDERED) != 0
+	};
+
+	walk.nodes = hash_create("nodes of a plan", 64, &info, HASH_ELEM | HASH_BLOBS);
+
+	/*
+	 * The root is asked for by desc alone.  Below Gather it is one in
+	 * workers, but not in the leader, which would look for its counts.
+	 */
+	if (!IsParallelWorker() || desc->instrument_options == 0)
+		LookAt(&desc->planstate, walk.how);
+	WalkScans(desc->planstate, &walk);
+	WalkPlan(desc->planstate, &walk);
+	hash_destroy(walk.nodes);
+	MemoryContextSwitchTo(old);
 }
 
 
@@ -368,23 +516,29 @@ Start(QueryDesc *desc, int eflags)
 
 	if ((flags & FLAG_FILTERS) && desc->planstate != NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(desc->estate->es_query_cxt);
-		PlanWalk	walk = {
-			.how = (flags & FLAG_FORCE) ? SCAN_TESTING_FORCE :
-			(flags & FLAG_SMALL) ? SCAN_TESTING_SMALL : SCAN_TESTING_OFF
-		};
-
-		/*
-		 * The root is asked for by desc alone.  Below Gather it is one in
-		 * workers, but not in the leader, which would look for its counts.
-		 */
-		if (!IsParallelWorker() || desc->instrument_options == 0)
-			LookAt(&desc->planstate, walk.how);
-		WalkScans(desc->planstate, &walk.how);
-		WalkPlan(desc->planstate, &walk);
+		if (!IsParallelWorker() && desc->instrument_options != 0 &&
+			HidesRows(desc->plannedstmt))
+			flags |= FLAG_ORDERED;
+		PutFilters(desc, flags);
 		desc->estate->es_top_eflags |= flags;
-		MemoryContextSwitchTo(old);
 	}
+}
+
+/*
+ * NoteVersion
+ *		Structs are those of the minor version that this was built for: one that
+ *		changes them would be seen in the log, beside what it leads to.
+ */
+static void
+NoteVersion(void)
+{
+	int			server = atoi(GetConfigOption("server_version_num", false, false));
+
+	if (server != BUILT_FOR)
+		ereport(LOG,
+				(errmsg("bloomtype_scan was built for PostgreSQL %d.%d, and the server is %d.%d",
+						BUILT_FOR / 10000, BUILT_FOR % 10000, server / 10000, server % 10000),
+				 errhint("Build it for this version, if joins should behave strangely: it reads structs of the executor.")));
 }
 
 void
@@ -402,6 +556,7 @@ _PG_init(void)
 							 PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("bloomtype_scan");
+	NoteVersion();
 	previous_start = ExecutorStart_hook;
 	ExecutorStart_hook = Start;
 }

@@ -28,6 +28,11 @@
 #error "bloomtype_scan reads private structs of the executor, and knows those of PostgreSQL 15 to 19 alone."
 #endif
 
+/* the server that this was built for: tests say another one */
+#ifndef BUILT_FOR
+#define BUILT_FOR		PG_VERSION_NUM
+#endif
+
 #include "executor/instrument.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"

@@ -22,28 +22,22 @@
 #include "access/parallel.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "batch.h"
-#include "scan/scan.h"
+#include "scan/expr.h"
+#include "scan/where.h"
 
-/* rows that are tested one by one before pages are, with small tables in tests */
-#define FIRST_ROWS			64
-#define SMALL_FIRST_ROWS	3
-/* rows between two looks at whether that pays, and rows of a pause */
-#define WINDOW				4096
-#define SMALL_WINDOW		8
-#define PAUSE				(64 * WINDOW)
-/* the share that pages, or the rest of the condition, have to drop */
-#define DROPS_LITTLE		0.2
-#define DROPS_MUCH			0.8
+/* prices: of the operator, and of a test of many, beside hashing the key */
+#define PRICE_OPERATOR	80
+#define PRICE_BATCH		12
 
 /* filter @> key, one of the members of the condition. */
 typedef struct WhereTest
@@ -53,12 +47,10 @@ typedef struct WhereTest
 	AttrNumber	attno;			/* of the key */
 	ScanColumn	column;
 	void	   *batch;			/* the type's */
-	/* for tests */
-	int			kind;			/* of filter: bits as below */
 	Oid			type;			/* of the key */
 } WhereTest;
 
-/* Where a filter comes from, for tests. */
+/* Where a filter comes from, for reports. */
 #define FROM_CONSTANT	1
 #define FROM_INITPLAN	2		/* whose result is a parameter */
 #define FROM_OUTSIDE	4		/* of the statement */
@@ -68,25 +60,19 @@ typedef struct WhereTest
 struct ScanWhere
 {
 	SeqScanState *scan;
-	ScanTesting testing;
 	Plan	   *planned;		/* the scan, as the planner has made it */
 	int			ntests;
 	WhereTest  *tests;
-	ExprState  *whole;			/* the scan's condition */
-	ExprState  *rest;			/* without the tests, or NULL */
+
+	/* The scan's condition, in its order: what comes before the first test, */
+	ExprState  *ahead;			/* or NULL */
+	ExprState  *whole;			/* what comes from it on, */
+	ExprState  *rest;			/* and that without the tests, or NULL */
+
+	ScanTest	test;			/* all tests together */
+	ScanCondition condition;	/* what comes before them */
 	bool		is_tested;		/* have all tests tested this page? */
-	uint64		wait;			/* rows before the next page is tested */
-
-	/* of this window */
-	uint64		ntested;		/* rows tested with their page */
-	uint64		ndropped;		/* so */
-	uint64		nrest;			/* rows dropped by the rest of the condition */
-
-	/* for tests */
-	uint64		npages;
-	uint64		nnot;			/* pages that could not be tested */
-	uint64		total_dropped;
-	int			npauses;
+				Counted(ScanWhereCounts counts);
 };
 
 
@@ -147,9 +133,7 @@ TestKeys(WhereTest *test, ScanPage *page, TableScanDesc desc,
 	BloomScanReadPage(page, desc, &test->column, keys);
 	for (int i = 0; test->column.len == -1 && i < page->nrows; i++)
 	{
-		Pointer		key = DatumGetPointer(keys[i]);
-
-		if (page->keep[i] && (VARATT_IS_EXTERNAL(key) || VARATT_IS_COMPRESSED(key)))
+		if (page->keep[i] && BloomScanIsElsewhere(&test->column, keys[i]))
 		{
 			elsewhere[nelsewhere++] = (uint16) i;
 			page->keep[i] = false;
@@ -174,31 +158,12 @@ TestKeys(WhereTest *test, ScanPage *page, TableScanDesc desc,
 }
 
 /*
- * EndWindow
- *		Does it pay to test pages?
- *
- * It does not where they drop little, and the rest of the condition drops so
- * much that the tests would be for few rows.
- */
-static void
-EndWindow(ScanWhere *where)
-{
-	double		nrows = where->ntested;
-	double		nleft = nrows - where->ndropped;
-
-	if (where->ndropped < DROPS_LITTLE * nrows &&
-		where->nrest > DROPS_MUCH * nleft && where->testing != SCAN_TESTING_FORCE)
-	{
-		where->wait = where->testing == SCAN_TESTING_SMALL ? SMALL_FIRST_ROWS : PAUSE;
-		where->npauses++;
-	}
-	where->ntested = where->ndropped = where->nrest = 0;
-}
-
-/*
  * BloomScanTestWhere
  *		Take out of the list of a page, which the scan has just entered, the
  *		rows that do not pass.  Returns how many.
+ *
+ * A page that not all tests could test does not count: its rows are asked by
+ * the whole condition (rule 26).
  */
 int
 BloomScanTestWhere(ScanWhere *where, ScanPage *page, TableScanDesc desc)
@@ -208,33 +173,55 @@ BloomScanTestWhere(ScanWhere *where, ScanPage *page, TableScanDesc desc)
 	int			ndropped = 0;
 	int			nrows = page->nrows;
 
-	if (where->ntested >= (where->testing == SCAN_TESTING_OFF ? WINDOW : SMALL_WINDOW))
-		EndWindow(where);
-
-	where->is_tested = where->wait == 0;
-	if (!where->is_tested)
-		return 0;
+	where->is_tested = true;
 	ResetExprContext(econtext);
 	for (int i = 0; i < where->ntests && page->nrows > 0; i++)
 	{
 		WhereTest  *test = &where->tests[i];
 
-		if (!OpenFilter(test, econtext, routine) ||
-			!TestKeys(test, page, desc, routine, econtext))
+		/* what comes behind it is not asked, if this is an error */
+		if (!OpenFilter(test, econtext, routine))
+		{
+			where->is_tested = false;
+			break;
+		}
+		if (!TestKeys(test, page, desc, routine, econtext))
 			where->is_tested = false;
 		ndropped += BloomScanKeepRows(page, desc);
 	}
 	ResetExprContext(econtext);
 	if (where->is_tested)
 	{
-		where->npages++;
-		where->ntested += nrows;
-		where->ndropped += ndropped;
+		where->test.tested += nrows;
+		where->test.dropped += ndropped;
 	}
-	else
-		where->nnot++;
-	where->total_dropped += ndropped;
+	Counted(where->counts.pages += where->is_tested);
+	Counted(where->counts.not += !where->is_tested);
+	Counted(where->counts.dropped += ndropped);
 	return ndropped;
+}
+
+/*
+ * BloomScanCountWhere
+ *		The scan enters a page with so many rows: is it to be tested?
+ */
+void
+BloomScanCountWhere(ScanWhere *where, uint64 nrows, int ntests)
+{
+	ScanTest   *test = &where->test;
+
+	where->is_tested = false;
+	if (test->stage == SCAN_NOT)
+	{
+		if (test->rest == 0)
+			BloomScanBeginWindow(test, &where->condition);
+		test->rest -= Min(test->rest, nrows);
+	}
+	else if (test->tested >= test->window)
+	{
+		BloomScanEndWindow(test, &where->condition, ntests);
+		Counted(where->counts.rests += test->stage == SCAN_NOT);
+	}
 }
 
 /* ----------------------------------------------------------------
@@ -246,21 +233,24 @@ BloomScanTestWhere(ScanWhere *where, ScanPage *page, TableScanDesc desc)
  * BloomScanMeets
  *		Does the row in the scan's expression context meet its condition?
  *
- * Only what is left of it, if the row was tested together with those of its
- * page.
+ * It is asked in the order of the server, but for the tests if the row was
+ * tested together with those of its page.
  */
 bool
-BloomScanMeets(ScanWhere *where, ScanPage *page, bool is_new)
+BloomScanMeets(ScanWhere *where, bool is_new)
 {
+	ExprContext *econtext = where->scan->ss.ps.ps_ExprContext;
 	bool		is_tested = !is_new && where->is_tested;
-	bool		meets;
 
-	if (where->wait > 0 && --where->wait == 0)
-		BloomScanForgetPage(page);
-	meets = ExecQual(is_tested ? where->rest : where->whole,
-					 where->scan->ss.ps.ps_ExprContext);
-	where->nrest += is_tested && !meets;
-	return meets;
+	if (where->ahead != NULL)
+	{
+		bool		meets = ExecQual(where->ahead, econtext);
+
+		BloomScanNoteAsked(&where->condition, meets);
+		if (!meets)
+			return false;
+	}
+	return ExecQual(is_tested ? where->rest : where->whole, econtext);
 }
 
 
@@ -278,7 +268,7 @@ BloomScanMeets(ScanWhere *where, ScanPage *page, bool is_new)
  */
 static bool
 IsTest(SeqScanState *scan, Node *clause, const BloomBatchRoutine *routine,
-	   WhereTest *test)
+	   WhereTest *test, int *kind)
 {
 	EState	   *estate = scan->ss.ps.state;
 	Oid			function,
@@ -315,7 +305,7 @@ IsTest(SeqScanState *scan, Node *clause, const BloomBatchRoutine *routine,
 		filter = lsecond(args);
 		key = linitial(args);
 	}
-	column = (Var *) BloomScanPlain(key);
+	column = (Var *) BloomScanStripRelabel(key);
 	if ((!IsA(filter, Const) && !IsA(filter, Param)) || !IsA(column, Var) ||
 		column->varno != (int) ((Scan *) scan->ss.ps.plan)->scanrelid ||
 		column->varattno <= 0)
@@ -332,13 +322,13 @@ IsTest(SeqScanState *scan, Node *clause, const BloomBatchRoutine *routine,
 	test->paramid = -1;
 	test->type = exprType(key);
 	if (IsA(filter, Const))
-		test->kind = FROM_CONSTANT;
+		*kind = FROM_CONSTANT;
 	else if (((Param *) filter)->paramkind == PARAM_EXTERN)
-		test->kind = FROM_OUTSIDE;
+		*kind = FROM_OUTSIDE;
 	else
 	{
 		test->paramid = ((Param *) filter)->paramid;
-		test->kind = estate->es_param_exec_vals[test->paramid].execPlan != NULL ?
+		*kind = estate->es_param_exec_vals[test->paramid].execPlan != NULL ?
 			FROM_INITPLAN : FROM_ABOVE;
 	}
 	test->attno = column->varattno;
@@ -348,17 +338,46 @@ IsTest(SeqScanState *scan, Node *clause, const BloomBatchRoutine *routine,
 	return true;
 }
 
+/* What it costs to test keys of a column, by pages and by the operator. */
+static void
+AddPrices(ScanTest *test, const WhereTest *where)
+{
+	double		walk = BloomScanWalkPrice(where->attno, where->column.offset);
+	double		bytes = where->column.len == -1 ? get_typavgwidth(where->type, -1) : 0;
+	double		hash = where->type == NUMERICOID ? 60 : 5 + bytes / 3;
+
+	test->test += hash + PRICE_BATCH;
+	test->untested += hash + PRICE_OPERATOR;
+	test->walks += walk;
+	test->walk = Max(test->walk, walk);
+}
+
+/*
+ * BloomScanWhereTest
+ *		All tests of the condition, as one.
+ */
+ScanTest *
+BloomScanWhereTest(ScanWhere *where)
+{
+	return &where->test;
+}
+
+/* The condition as the planner has made it. */
+List *
+BloomScanWhereCondition(const ScanWhere *where)
+{
+	return where->planned->qual;
+}
+
 /*
  * BloomScanBeginWhere
  *		The scan begins, perhaps again: it may be read for few rows.
  */
 void
-BloomScanBeginWhere(ScanWhere *where)
+BloomScanBeginWhere(ScanWhere *where, int ntests)
 {
-	if (where->testing == SCAN_TESTING_OFF)
-		where->wait = Max(where->wait, FIRST_ROWS);
-	else if (where->testing == SCAN_TESTING_SMALL)
-		where->wait = Max(where->wait, SMALL_FIRST_ROWS);
+	BloomScanRest(&where->test, &where->condition, ntests);
+	where->is_tested = false;
 }
 
 /*
@@ -367,7 +386,7 @@ BloomScanBeginWhere(ScanWhere *where)
  *		be done a page at a time.  NULL if there are none.
  *
  * Nobody may see that the condition is asked for fewer rows: it has no
- * volatile function.
+ * volatile function.  (rule 27)
  */
 ScanWhere *
 BloomScanWhereOf(SeqScanState *scan, ScanTesting testing)
@@ -377,20 +396,30 @@ BloomScanWhereOf(SeqScanState *scan, ScanTesting testing)
 	WhereTest  *tests;
 	ScanWhere  *where;
 	Plan	   *plan;
+	List	   *ahead = NIL;
+	List	   *whole = NIL;
 	List	   *rest = NIL;
 	int			ntests = 0;
+	int			kinds = 0;
 	ListCell   *lc;
 
 	if (routine == NULL || condition == NIL ||
 		!BloomScanHasPages(scan->ss.ss_currentRelation) ||
-		!BloomScanQuietList(condition))
+		!BloomScanIsQuiet(condition))
 		return NULL;
 	tests = palloc(list_length(condition) * sizeof(WhereTest));
 	foreach(lc, condition)
 	{
-		if (IsTest(scan, lfirst(lc), routine, &tests[ntests]))
-			ntests++;
+		int			kind = 0;
+		bool		is_test = IsTest(scan, lfirst(lc), routine, &tests[ntests], &kind);
+
+		kinds |= kind;
+		ntests += is_test;
+		if (ntests == 0)
+			ahead = lappend(ahead, lfirst(lc));
 		else
+			whole = lappend(whole, lfirst(lc));
+		if (ntests > 0 && !is_test)
 			rest = lappend(rest, lfirst(lc));
 	}
 	if (ntests == 0)
@@ -407,12 +436,19 @@ BloomScanWhereOf(SeqScanState *scan, ScanTesting testing)
 	memcpy(plan, scan->ss.ps.plan, sizeof(SeqScan));
 	plan->qual = NIL;
 	scan->ss.ps.plan = plan;
-	where->testing = testing;
 	where->ntests = ntests;
 	where->tests = tests;
-	where->whole = scan->ss.ps.qual;
+	where->ahead = ExecInitQual(ahead, &scan->ss.ps);
+	where->whole = ExecInitQual(whole, &scan->ss.ps);
 	where->rest = ExecInitQual(rest, &scan->ss.ps);
-	BloomScanBeginWhere(where);
+	where->test.testing = testing;
+	where->test.window = testing == SCAN_TESTING_SMALL ?
+		SCAN_SMALL_WINDOW : SCAN_WINDOW;
+	where->test.stages = 1 << SCAN_BY_PAGE;
+	for (int i = 0; i < ntests; i++)
+		AddPrices(&where->test, &tests[i]);
+	where->condition.price = BloomScanConditionPrice(ahead);
+	Counted(where->counts.kinds = kinds);
 	return where;
 }
 
@@ -427,29 +463,32 @@ BloomScanWhereOf(SeqScanState *scan, ScanTesting testing)
  *		For the random tests: what happened.
  */
 void
-BloomScanReportWhere(const ScanWhere *where, int nbackward, int nrescans,
+BloomScanReportWhere(const ScanWhere *where, const ScanNodeCounts *node,
 					 uint64 njoined)
 {
+#ifdef USE_ASSERT_CHECKING
 	int			seen = 0;
-	int			kinds = 0;
 
-	if (where->testing == SCAN_TESTING_OFF)
+	if (where->test.testing == SCAN_TESTING_OFF)
 		return;
 	for (int i = 0; i < where->ntests; i++)
-	{
 		seen |= where->tests[i].column.seen;
-		kinds |= where->tests[i].kind;
-	}
 	ereport(DEBUG1,
 			(errmsg_internal("bloomtype_where: tests=%d kinds=%d type=%u pages=" UINT64_FORMAT
 							 " not=" UINT64_FORMAT " dropped=" UINT64_FORMAT
-							 " seen=%d rest=%d pauses=%d backward=%d rescans=%d joined="
+							 " seen=%d rest=%d rests=%d backward=%d rescans=%d joined="
 							 UINT64_FORMAT " worker=%d",
-							 where->ntests, kinds, where->tests[0].type,
-							 where->npages, where->nnot,
-							 where->total_dropped, seen, where->rest != NULL,
-							 where->npauses, nbackward, nrescans, njoined,
-							 IsParallelWorker())));
+							 where->ntests, where->counts.kinds,
+							 where->tests[0].type, where->counts.pages,
+							 where->counts.not, where->counts.dropped, seen,
+							 where->rest != NULL || where->ahead != NULL,
+							 where->counts.rests, node->backward, node->rescans,
+							 njoined, IsParallelWorker())));
+#else
+	(void) where;
+	(void) node;
+	(void) njoined;
+#endif
 }
 
 /*

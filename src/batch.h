@@ -39,8 +39,9 @@ typedef struct BloomBatchRoutine
 
 	/*
 	 * Tests of keys of this type, under this collation, in a statement whose
-	 * memory this is (es_query_cxt).  NULL: they are hashed by functions that
-	 * are not ours, so that the operator has to do it.
+	 * memory this is (es_query_cxt).  NULL: such keys are hashed by functions
+	 * that are not ours, or some could be an error, or they are no keys at
+	 * all: the operator has to do it, or to say so.  There is no error.
 	 */
 	void	   *(*begin) (MemoryContext context, Oid type, Oid collation,
 						  bool filter_is_constant);

@@ -17,7 +17,7 @@ use Test::More;
 
 my $stress = $ENV{BLOOM_STRESS} // 1;
 my $node = PostgreSQL::Test::Cluster->new('scan');
-$node->init;
+$node->init(extra => ['--encoding=UTF8']);
 $node->append_conf('postgresql.conf', q{
 fsync = off
 autovacuum = off
@@ -49,7 +49,21 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE sorted AS SELECT * FROM fact ORDER BY k;
 	CREATE TABLE lean AS SELECT CASE WHEN i % 4 = 0 THEN 7 ELSE i END AS k FROM generate_series(1, 40000) AS i;
 	CREATE TABLE lump AS SELECT CASE WHEN i <= 1500 THEN 2 ELSE i % 1000 END AS k, repeat('x', 100) AS fill FROM generate_series(1, 5000) AS i;
-	CREATE EXTENSION pg_stat_statements});
+	CREATE EXTENSION pg_stat_statements;
+	CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+	CREATE TABLE dear AS SELECT i AS id, md5(i::text) COLLATE folded AS k FROM generate_series(1, 5000) AS i;
+	CREATE TABLE dear_few AS SELECT k FROM dear WHERE id % 50 = 1;
+	CREATE TABLE far (id int, k text);
+	ALTER TABLE far ALTER k SET STORAGE external;
+	INSERT INTO far SELECT i, repeat(md5(i::text), 200) FROM generate_series(1, 500) AS i;
+	CREATE TABLE far_few AS SELECT k FROM far WHERE id % 50 = 9;
+	CREATE TABLE labels AS SELECT i % 1000 AS k, 'label ' || i % 777 AS t FROM generate_series(1, 20000) AS i;
+	CREATE TABLE hundred AS SELECT generate_series(0, 99) AS s;
+	CREATE TABLE hidden AS SELECT * FROM fact;
+	CREATE VIEW seen WITH (security_barrier) AS SELECT * FROM hidden WHERE s < 10;
+	CREATE FUNCTION many(n int) RETURNS SETOF int ROWS 10000000 STABLE LANGUAGE plpgsql AS 'BEGIN RETURN QUERY SELECT -i FROM generate_series(1, n) AS i; END';
+	CREATE TABLE filed AS SELECT i AS k FROM generate_series(1, 100000) AS i;
+	DO $$ BEGIN EXECUTE 'CREATE TABLE behind AS SELECT ' || (SELECT string_agg(format('%L::text AS x%s', 'x', i), ', ') FROM generate_series(1, 60) AS i) || ', i % 1000 AS k FROM generate_series(1, 5000) AS i'; END $$});
 
 # a type whose hash function tells what it sees, and a table behind a security barrier
 my ($one) = slurp_file("$FindBin::RealBin/../sql/scan.sql") =~ /^(CREATE TYPE one .*?^CREATE TABLE two .*?$)/ms;
@@ -82,6 +96,7 @@ my %rules = (
 	'LIMIT over Gather' => $parallel . q{SET bloomtype_scan.testing = off; SELECT count_nodes('SELECT fact.k FROM fact JOIN dim USING (k) LIMIT 1') >= 0},
 	'Gather in an InitPlan' => $parallel . q{SET bloomtype_scan.testing = off; SELECT count_nodes('SELECT (SELECT count(*) FROM fact JOIN dim USING (k)) FROM dim LIMIT 1') >= 0},
 	'parallel, shared table' => $parallel . q{SELECT count(*), sum(large.g) FROM fact JOIN large USING (k)},
+	'parallel, a shared table in batches' => $parallel . $spilled . q{SELECT count(*), sum(large.g) FROM fact JOIN large USING (k)},
 	'parallel, tables of their own' => $parallel . q{SET enable_parallel_hash = off; SELECT count(*), sum(large.g) FROM fact JOIN large USING (k)});
 
 # executes EXPLAIN ANALYZE; how many nodes are ours?
@@ -123,6 +138,45 @@ sub nodes
 	return join ' ', map { /rejected=(\d+)/; $1 > 48000 ? 'works' : 'idle' } grep { /bloomtype_scan:/ } split /\n/, $said;
 }
 
+# reports LIBRARY, TESTING, SQL: what the library tells of each use of a filter, as hashes
+sub reports
+{
+	my ($library, $testing, $sql) = @_;
+	my $said = ask($library, "SET bloomtype_scan.testing = $testing; SET bloomtype_scan.enabled = on; SET client_min_messages = debug1", $sql);
+	return map { +{ /(\w+)=(\d+)/g } } grep { /bloomtype_scan:/ } split /\n/, $said;
+}
+
+# count_of LIBRARY, SETTINGS, LABEL, SQL: a number that EXPLAIN ANALYZE shows; 0 if it does not
+sub count_of
+{
+	my ($library, $settings, $label, $sql) = @_;
+	return ask($library, "$settings; SET bloomtype_scan.enabled = on", "EXPLAIN (ANALYZE, BUFFERS) $sql") =~ /$label(?:: )?(?:shared hit=)?(\d+)/ ? $1 : 0;
+}
+
+# What tests cost, and so where they go: a condition on the library, which its mutant does not meet
+my %prices = (
+	scan_price => ['keys that are dear to hash are not hashed ahead of the condition', sub {
+		my ($use) = reports($_[0], 'small', 'SELECT count(*) FROM dear JOIN dear_few USING (k) WHERE id + 0 > 4940');
+		return ($use->{stages} & 6) == 0; }],
+	scan_elsewhere => ['keys that are stored elsewhere are not fetched', sub {
+		return count_of($_[0], 'SET bloomtype_scan.testing = force', 'Buffers', 'SELECT count(*) FROM far JOIN far_few USING (k) WHERE id + 0 < 10') < 500; }],
+	scan_order => ['that which drops more rows for its price goes first', sub {
+		my %rejected = map { ($_->{bitmap} ? 'integers' : 'texts') => $_->{rejected} } reports($_[0], 'force',
+			q{SELECT count(*) FROM labels JOIN (SELECT k FROM thousand WHERE k < 200) AS d USING (k) JOIN (SELECT 'label ' || k AS t FROM thousand WHERE k < 78 OFFSET 0) AS l USING (t)});
+		return $rejected{integers} > $rejected{texts}; }],
+	scan_walk => ['a key behind many columns is tested in its slot', sub {
+		my ($use) = reports($_[0], 'force', 'SELECT count(*) FROM behind JOIN (SELECT k FROM thousand WHERE k % 10 < 4) AS d USING (k)');
+		return $use->{rejected} > 2000 && $use->{paged} == 0; }],
+	scan_budget => ['a filter that drops nothing looks at few rows', sub {
+		return count_of($_[0], 'SET bloomtype_scan.testing = off', 'Rows Not Tested', 'SELECT count(*) FROM fact JOIN hundred USING (s)') > 25000; }],
+	scan_make => ['files of batches are not read for few rows', sub {
+		return count_of($_[0], "SET work_mem = '1MB'; SET hash_mem_multiplier = 1", '(?:Memory Usage: (?=\d+ kB))', 'SELECT count(*) FROM many(8000) AS m (k) JOIN filed USING (k)') == 0; }],
+	scan_verify => ['a filter whose check compared nothing is refused', sub {
+		my ($use) = reports($_[0], 'force', 'SELECT count(*) FROM fact RIGHT JOIN (SELECT NULL::int AS k FROM thousand WHERE k < 9 OFFSET 0) AS d USING (k)');
+		return $use->{made} == 0; }],
+	scan_hidden => ['behind a security barrier, EXPLAIN ANALYZE counts rows of the view alone', sub {
+		return count_of($_[0], 'SET bloomtype_scan.testing = force', 'Rows Removed by Bloom Filter', 'SELECT count(*) FROM (SELECT * FROM seen OFFSET 0) AS s JOIN dim USING (k)') <= 5000; }]);
+
 # Rows in the order of their key: how many does a filter drop that finds them in the first, or in the last tenth?
 sub dropped
 {
@@ -143,6 +197,22 @@ cmp_ok(dropped('bloomtype_scan', 'k >= 900'), '>', 40000, 'partners in the last 
 like(ask('bloomtype_scan', 'SET bloomtype_scan.enabled = on; ' . $parallel, q{SELECT 'nodes', count_nodes('SELECT fact.k FROM fact JOIN dim USING (k) LIMIT 1')}),
 	qr/^nodes\|1$/m, 'LIMIT over Gather has a filter');
 
+foreach my $mutant (sort keys %prices)
+{
+	my ($rule, $holds) = @{$prices{$mutant}};
+	ok($holds->('bloomtype_scan'), $rule);
+	ok(!$holds->(library_of($mutant)), "$mutant is caught");
+}
+
+# The library says so when it was built for another minor version
+{
+	my $log = -s $node->logfile;
+	ask('bloomtype_scan', 'SELECT 1', 'SELECT 1');
+	unlike(slurp_file($node->logfile, $log), qr/was built for/, 'the server that it was built for');
+	ask(library_of(undef, '-DBUILT_FOR=150001'), 'SELECT 1', 'SELECT 1');
+	like(slurp_file($node->logfile, $log), qr/LOG:  bloomtype_scan was built for PostgreSQL 15.1, and the server is/, 'another one');
+}
+
 # Mutants, and what catches each
 my %mutants = (
 	scan_generation => 'a filter goes with its table',
@@ -152,6 +222,7 @@ my %mutants = (
 	scan_chunk => 'all chunks',
 	scan_batch => 'all batches',
 	scan_skew => 'common keys of batches',
+	scan_shared => 'parallel, a shared table in batches',
 	scan_cross_type => 'hashes of two types',
 	scan_volatile => 'volatile conditions',
 	scan_subplan => 'volatile functions in subplans',
@@ -236,7 +307,7 @@ foreach my $mutant (sort keys %mutants)
 		SELECT format('CREATE TABLE many_%s PARTITION OF many FOR VALUES IN (%s)', i, i) FROM generate_series(0, 999) AS i \gexec
 		INSERT INTO many SELECT i % 500, i % 1000 FROM generate_series(1, 20000) AS i;
 		ANALYZE many;
-		LOAD 'bloomtype_scan'; SET enable_mergejoin = off; SET enable_nestloop = off;
+		LOAD 'bloomtype_scan'; SET enable_mergejoin = off; SET enable_nestloop = off; SET bloomtype_scan.testing = force;
 		SELECT count(*), sum(s) FROM many JOIN dim USING (k);
 		SET bloomtype_scan.enabled = on;
 		SELECT count(*), sum(s) FROM many JOIN dim USING (k);

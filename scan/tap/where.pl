@@ -50,6 +50,8 @@ my %rules = (
 	'the first row of a page' => qq{SELECT count(*), sum(k) FROM fact WHERE $filter @> k},
 	'a null key' => q{SELECT count(*), count(k) FROM fact WHERE (SELECT f FROM filters WHERE id = 1) @> k},
 	'another filter for the same page' => q{SELECT id, (SELECT count(*) FROM small WHERE f @> k) FROM filters WHERE id <= 3},
+	'the same page again' => q{SELECT format('SELECT g, (SELECT count(*) FROM small WHERE %L::bloom @> k AND k > g) FROM generate_series(0, 3) AS g', f) FROM filters WHERE id = 2 \\gexec
+},
 	'a null filter' => q{SELECT count(*) FROM fact WHERE (SELECT f FROM filters WHERE id = 4) @> k},
 	'another key type' => q{SELECT count(*) FROM fact WHERE (SELECT f FROM filters WHERE id = 5) @> k},
 	'backward' => qq{BEGIN; DECLARE c SCROLL CURSOR FOR SELECT k FROM fact WHERE $filter @> k AND s < 60; FETCH 30 FROM c; FETCH BACKWARD 20 FROM c; FETCH 100 FROM c; FETCH BACKWARD ALL FROM c; FETCH ALL FROM c; ROLLBACK},
@@ -90,7 +92,7 @@ foreach my $rule (sort keys %rules)
 my %mutants = (
 	where_first_row => 'the first row of a page',
 	where_null_key => 'a null key',
-	where_rescan => 'another filter for the same page',
+	where_rescan => 'the same page again',
 	where_untested => 'a null filter',
 	where_backward => 'backward',
 	where_initplan => 'an InitPlan that no row needs',
@@ -167,6 +169,38 @@ my $analyze = 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off
 	my $join = 'SELECT FROM owned JOIN (SELECT k FROM small WHERE k <= 6 OFFSET 0) AS s ON s.k = s';
 	cmp_ok($counts->('bloomtype_scan', $join)->[1], '<=', 100, 'of a join');
 	cmp_ok($counts->(library_of('where_counts'), $join)->[1], '>', 100, 'where_counts is caught');
+}
+
+# What comes before a test in the condition, and drops nearly all, spares it
+{
+	my $sql = 'SELECT count(*) FROM fact WHERE s = 7 AND (SELECT bloom_agg(i) FROM generate_series(1, 16000) AS i) @> k';
+	my $reports = sub { my ($library) = @_; return ask($library, 'SET bloomtype_scan.testing = small; SET bloomtype_scan.enabled = on; SET client_min_messages = debug1', $sql); };
+
+	like($reports->('bloomtype_scan'), qr/bloomtype_where: [^\n]* rests=[1-9]/, 'a condition before the test that drops nearly all rows');
+	like($reports->(library_of('where_ahead')), qr/bloomtype_where: [^\n]* rests=0/, 'where_ahead is caught');
+}
+
+# In a database whose texts are converted: a character that has no equivalent, in a row that a policy hides;
+# and keys of all types
+{
+	$node->safe_psql('postgres', q{CREATE DATABASE win TEMPLATE template0 ENCODING 'WIN1252' LC_COLLATE 'C' LC_CTYPE 'C'});
+	$node->safe_psql('win', q{
+		CREATE EXTENSION bloomtype;
+		SET client_encoding = 'SQL_ASCII';
+		CREATE TABLE owned (id int, who text, k text, v varchar);
+		INSERT INTO owned SELECT i, 'reader', 'k' || i, 'k' || i FROM generate_series(1, 2000) AS i;
+		INSERT INTO owned VALUES (0, 'boss', 'secret' || chr(129), 'secret' || chr(129));
+		ALTER TABLE owned ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY visible ON owned USING (who = current_user);
+		GRANT SELECT ON owned TO reader;
+		ANALYZE});
+	foreach my $column ('k', 'v')
+	{
+		my $sql = "SET ROLE reader; SELECT count(*) FROM owned WHERE (SELECT bloom_agg(x) FROM (VALUES ('k1'::text), ('k2')) AS v (x)) @> $column";
+		is($node->safe_psql('win', "LOAD 'bloomtype_scan'; $forced; $sql"), $node->safe_psql('win', $sql), "a character without an equivalent, in a hidden row: $column");
+	}
+	my ($status, $out, $err) = $node->psql('win', slurp_file("$FindBin::RealBin/../sql/scan_types.sql"));
+	like($out, qr/^\d{4}\|t\|$/m, 'keys of all types, in WIN1252') or diag($out, $err);
 }
 
 # A few rows of each scan are tested one by one, since it may be read for them

@@ -9,6 +9,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
+#include "utils/lsyscache.h"
+
 #include "batch.h"
 #include "filter/call.h"
 #include "filter/fetch.h"
@@ -23,26 +26,44 @@ typedef struct Batch
 } Batch;
 
 /*
- * Are keys of this encoding hashed by nothing but our own code?  Whoever asks
- * may show us keys that a policy hides from the user.
+ * Are keys of this type hashed by nothing but our own code, which raises no
+ * error, whatever the key is?  The caller may show us keys that a policy hides
+ * from the user, or that the rest of a condition would have kept from us.
+ *
+ * Types are listed, since BloomHasherInit raises an error for many others, as
+ * for a collation that is not known.
  */
 static bool
-IsOurs(BloomEncoding encoding)
+IsOurs(Oid type, Oid collation)
 {
-	switch (encoding)
+	switch (type)
 	{
-		case BLOOM_KEY_INT2:
-		case BLOOM_KEY_INT4:
-		case BLOOM_KEY_INT8:
-		case BLOOM_KEY_FLOAT4:
-		case BLOOM_KEY_FLOAT8:
-		case BLOOM_KEY_1BYTE:
-		case BLOOM_KEY_4BYTES:
-		case BLOOM_KEY_UUID:
-		case BLOOM_KEY_NUMERIC:
-		case BLOOM_KEY_BYTEA:
-		case BLOOM_KEY_TEXT:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case BOOLOID:
+		case CHAROID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case MONEYOID:
+		case OIDOID:
+		case XIDOID:
+		case CIDOID:
+		case XID8OID:
+		case PG_LSNOID:
+		case UUIDOID:
+		case NUMERICOID:
+		case BYTEAOID:
 			return true;
+		case TEXTOID:
+		case VARCHAROID:
+			/* a character may have no equivalent in UTF-8: an error */
+			return !BloomTextNeedsConversion() && OidIsValid(collation) &&
+				BloomTextIsKeyType(collation);
 		default:
 			return false;
 	}
@@ -51,14 +72,18 @@ IsOurs(BloomEncoding encoding)
 static void *
 Begin(MemoryContext context, Oid type, Oid collation, bool filter_is_constant)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Batch	   *batch = palloc0(sizeof(Batch));
+	MemoryContext old;
+	Batch	   *batch;
 
+	if (!IsOurs(getBaseType(type), collation))
+		return NULL;
+	old = MemoryContextSwitchTo(context);
+	batch = palloc0(sizeof(Batch));
 	batch->context = context;
 	BloomHasherInit(&batch->hasher, type, collation);
 	batch->site.is_constant = filter_is_constant;
 	MemoryContextSwitchTo(old);
-	return IsOurs(batch->hasher.encoding) ? batch : NULL;
+	return batch;
 }
 
 static bool

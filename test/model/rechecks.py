@@ -111,7 +111,8 @@ def check(r, watcher, changer, waiter):
         thread.start()
         waited = False
         while thread.is_alive() and not waited:
-            waited = watcher(f"SELECT coalesce(wait_event_type = 'Lock', false) FROM pg_stat_activity WHERE pid = {waiter.connection.info.backend_pid}")[0][0]
+            # a row of the other session's: another lock is no sign that the statement has its snapshot
+            waited = watcher(f"SELECT coalesce(wait_event_type = 'Lock' AND wait_event IN ('transactionid', 'tuple'), false) FROM pg_stat_activity WHERE pid = {waiter.connection.info.backend_pid}")[0][0]
             time.sleep(0.001)
         changer('COMMIT')
         thread.join()

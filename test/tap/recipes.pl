@@ -93,7 +93,7 @@ sub check
 	return;
 }
 
-my @thirty_days = ([ 'i / 1000', 'i / 10000' ], [ '9999)', '299999)' ], [ '(i * 7919) % 20000', '(i::bigint * 7919 % 600000)::int' ], [ ', 10000, 0.01)', ', 100000, 0.01)' ]);
+my @thirty_days = ([ 'i / 1000', 'i / 10000' ], [ '9999)', '299999)' ], [ '(i * 7919) % 20000', '(i::bigint * 7919 % 600000)::int' ], [ '10000, 0.01)', '100000, 0.01)' ]);
 check('rows of the days that saw a user', 'docs/cookbook.md', 'Which days saw this user?', \@thirty_days, qr/^visit$/, 300000, qr/JOIN visit USING/);
 check('partitions that saw a user', 'docs/cookbook.md', 'Which days saw this user?', [ @thirty_days, [ 'CREATE TABLE visit_rest', <<'SQL' . 'CREATE TABLE visit_rest' ] ], qr/^visit_(\d|rest)/, 300000, qr/LATERAL/);
 DO $$

@@ -1,36 +1,25 @@
 /*-------------------------------------------------------------------------
  *
- * scan.h
- *		Joins that filter by themselves: what the files share.
- *
- * scan/README has the rules, and their reasons.
+ * filter.h
+ *		The filter of a hash join, made of what its hash table stores.
  *
  * Copyright (c) 2026, the bloomtype authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOM_SCAN_H
-#define BLOOM_SCAN_H
+#ifndef BLOOM_SCAN_FILTER_H
+#define BLOOM_SCAN_FILTER_H
 
 #include "executor/hashjoin.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
-#include "nodes/extensible.h"
 
-#include "scan/scan_compat.h"
 #include "scan/page.h"
+#include "scan/price.h"
+#include "scan/report.h"
 
 /* a join with more keys has no filter */
 #define SCAN_MAX_KEYS	8
-
-/* For tests: what to do with tables too small for a filter to pay. */
-typedef enum ScanTesting
-{
-	SCAN_TESTING_OFF,			/* none: they have no node */
-	SCAN_TESTING_SMALL,			/* as with large ones, in small steps */
-	SCAN_TESTING_FORCE,			/* filter always, and never give up */
-	SCAN_TESTING_UNSEEN			/* the same, but not for EXPLAIN */
-} ScanTesting;
 
 /* A key whose values can be the positions of a bitmap, by its type. */
 typedef enum ScanInteger
@@ -64,10 +53,12 @@ typedef struct ScanFilter
 	HashJoinState *join;
 	ScanTesting testing;
 	bool		trusted;		/* hash functions may see any row */
+	bool		dear;			/* a key costs much to hash */
 	int			nkeys;
 	FmgrInfo	outer_hash[SCAN_MAX_KEYS];
 	FmgrInfo	inner_hash[SCAN_MAX_KEYS];
 	Oid			collation[SCAN_MAX_KEYS];
+	double		bytes[SCAN_MAX_KEYS];	/* of an outer key, on average */
 	ScanColumn	inner[SCAN_MAX_KEYS];	/* of the tuples in the table */
 	ScanInteger outer_integer;	/* if there may be a bitmap */
 	ScanInteger inner_integer;
@@ -79,78 +70,22 @@ typedef struct ScanFilter
 	ScanBits	bits;
 	bool		refused;		/* there will be none */
 
-	/* for EXPLAIN and tests */
-	Size		peak;			/* bytes */
-	int			nmade;
-	int			nbitmaps;		/* of these */
-	int			nspilled;		/* from several batches */
-	int			ngrown;			/* of these, more than were planned */
-	int			nskewed;		/* with tuples of the most common outer keys */
+	double		rate;			/* that a use of it has measured; or -1 */
+	uint64		seen;			/* rows that have come to its uses */
+	uint64		rest;			/* before the next of these looks what it
+								 * drops */
+
+	Size		peak;			/* bytes, for EXPLAIN */
+				Counted(ScanFilterCounts counts);
 } ScanFilter;
 
-/* What a filter is about to do at a place. */
-typedef enum UseState
-{
-	SCAN_WAITING,				/* until rows have come that pay for it */
-	SCAN_ON,
-	SCAN_PAUSED,				/* it drops too little */
-	SCAN_GONE					/* it does not pay */
-} UseState;
-
-/* The use of a filter at a place: its columns there, and whether it pays. */
-typedef struct ScanUse
-{
-	ScanFilter *filter;
-	AttrNumber	attno[SCAN_MAX_KEYS];	/* of the slot that is tested */
-	AttrNumber	out_attno[SCAN_MAX_KEYS];	/* of the child's result */
-	ScanColumn	column[SCAN_MAX_KEYS];	/* of the table, if pages are tested */
-	uint32		passed;			/* kinds of nodes between join and place */
-
-	UseState	state;
-	uint64		generation;		/* that the state is about */
-	uint64		on;				/* the generation if state is SCAN_ON, or 0 */
-	uint64		paged;			/* that which has tested the rows of this page */
-	uint64		wait;			/* rows before the next step, unless on */
-	uint64		sampled;		/* outer rows, of a table in batches */
-	uint64		unmatched;		/* of these */
-	uint32		tested;			/* rows of this window */
-	uint32		rejected;		/* of this window */
-	double		rate;			/* of rejection in the last window, or sample */
-	int			npauses;		/* since it last paid */
-
-	/* for tests */
-	uint64		total_rejected;
-	uint64		page_rejected;	/* before they were in a slot */
-	uint32		steps;			/* states that it has been in */
-	int			nagain;			/* generations after the first */
-} ScanUse;
-
-/* filter.c */
-extern Node *BloomScanPlain(Node *expr);
-extern bool BloomScanQuiet(PlanState *ps);
-extern bool BloomScanQuietList(List *expressions);
-extern ScanFilter *BloomScanFilterOf(HashJoinState *join);
-extern bool BloomScanKnow(ScanFilter *filter);
+extern ScanFilter *BloomScanFilterOf(HashJoinState *join, ScanTesting testing);
+extern bool BloomScanFindTable(ScanFilter *filter);
+extern double BloomScanHashOuterPrice(const ScanFilter *filter);
+extern double BloomScanJoinPrice(const ScanFilter *filter);
+extern double BloomScanMakingPrice(const ScanFilter *filter);
 extern uint32 BloomScanSample(const ScanFilter *filter, uint32 hash, bool *found);
-extern bool BloomScanMake(ScanFilter *filter, double share);
-
-/* where.c */
-typedef struct ScanWhere ScanWhere;
-extern ScanWhere *BloomScanWhereOf(SeqScanState *scan, ScanTesting testing);
-extern int	BloomScanTestWhere(ScanWhere *where, ScanPage *page,
-							   TableScanDesc desc);
-extern void BloomScanBeginWhere(ScanWhere *where);
-extern bool BloomScanMeets(ScanWhere *where, ScanPage *page, bool is_new);
-extern char *BloomScanExplainWhere(const ScanWhere *where, List *ancestors,
-								   ExplainState *es);
-extern void BloomScanReportWhere(const ScanWhere *where, int nbackward,
-								 int nrescans, uint64 njoined);
-
-/* node.c */
-extern PlanState *BloomScanBelow(PlanState *ps);
-extern void BloomScanPlace(PlanState **link, ScanFilter *filter,
-						   const AttrNumber *attno, uint32 passed);
-extern void BloomScanPlaceWhere(PlanState **link, ScanWhere *where);
+extern bool BloomScanMakeFilter(ScanFilter *filter);
 
 #define SCAN_WORD_BITS	64
 
@@ -177,7 +112,7 @@ BloomScanMask(uint64 mixed)
 		(UINT64CONST(1) << ((mixed >> 18) & 63));
 }
 
-/* nwords is below 2^32: see BloomScanMake */
+/* nwords is below 2^32: see BloomScanMakeFilter */
 static inline uint64
 BloomScanWord(uint64 mixed, uint64 nwords)
 {
@@ -229,4 +164,4 @@ BloomScanHasValue(const ScanBits *bits, int64 value)
 	return inside & (bits->words[at / SCAN_WORD_BITS] >> (at % SCAN_WORD_BITS));
 }
 
-#endif							/* BLOOM_SCAN_H */
+#endif							/* BLOOM_SCAN_FILTER_H */
