@@ -240,9 +240,11 @@ my @text = (
 	['Drop it, and call bloom_unique_create.', [ q{INSERT INTO lists VALUES (1, '{1}')}, q{CREATE TRIGGER t AFTER INSERT ON lists FOR EACH ROW EXECUTE FUNCTION bloom_unique()} ] ],
 );
 
-# No statement is known that raises the first; the second takes libraries of two releases.
+# No statement is known that raises the first; the second takes libraries of two releases, the
+# third another minor version of the server.
 my @unmet = ('Do not change the table of a set in the statement that adds to the set.',
-	'Install both from one release, and reconnect. If they are preloaded, restart the server.');
+	'Install both from one release, and reconnect. If they are preloaded, restart the server.',
+	'Build it for this version, if joins should behave strangely: it reads structs of the executor.');
 
 my %formats = formats();
 my %listed = map { $_ => 1 } @unmet, map { $_->[0] } @typed, @text;
