@@ -400,7 +400,7 @@ BloomScanWhereOf(SeqScanState *scan, ScanTesting testing)
 	List	   *whole = NIL;
 	List	   *rest = NIL;
 	int			ntests = 0;
-	int			kinds = 0;
+	int			kinds pg_attribute_unused() = 0;	/* in a test build */
 	ListCell   *lc;
 
 	if (routine == NULL || condition == NIL ||
