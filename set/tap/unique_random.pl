@@ -33,7 +33,7 @@ foreach my $sessions (1, 4)
 	note $said;
 	# it has done what it is for
 	foreach my $what ('refused', 'directly', 'inserted after a claim', 'claimed in vain', 'cascades', 'exchanged', 'prepared', 'savepoints',
-		'attached', 'detached', 'made', 'truncated', 'restored', 'loaded', 'keeper rewrite', 'keeper validate', $sessions == 1 ? 'attach refused' : ())
+		'attached', 'others attached', 'detached', 'made', 'truncated', 'restored', 'loaded', 'keeper rewrite', 'keeper validate', $sessions == 1 ? 'attach refused' : ())
 	{
 		ok($said =~ /^# $what: \d+$/m, "$sessions sessions: $what");
 	}

@@ -605,7 +605,7 @@ LookUpClaim(Claim *claim)
  */
 void
 BloomUniqueClaimAbsent(BloomUnique *unique, Datum *keys, int nkeys,
-					 bool lacks_some, bool *is_free)
+					   bool lacks_some, bool *is_free)
 {
 	Claim		claim = {.unique = unique,.keys = keys,.lacks_some = lacks_some,
 	.is_free = is_free};

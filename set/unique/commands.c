@@ -780,7 +780,7 @@ bloom_unique_claim(PG_FUNCTION_ARGS)
 				 PG_GETARG_DATUM(2), PG_ARGISNULL(2), key))
 		PG_RETURN_BOOL(true);
 	BloomUniqueClaimAbsent(unique, key, 1, BloomUniqueHasCollected(&unique->tag),
-						 &is_free);
+						   &is_free);
 	PG_RETURN_BOOL(is_free);
 }
 
@@ -826,7 +826,7 @@ bloom_unique_claim_all(PG_FUNCTION_ARGS)
 			values[nkeys++] = values[i];
 	}
 	BloomUniqueClaimAbsent(unique, keys, nkeys,
-						 BloomUniqueHasCollected(&unique->tag), is_free);
+						   BloomUniqueHasCollected(&unique->tag), is_free);
 	for (int i = 0; i < nkeys; i++)
 	{
 		if (is_free[i])

@@ -301,7 +301,11 @@ LookInLeaf(Search *search, Oid relid)
 	partition.rel = try_relation_open(relid, AccessShareLock);
 	if (partition.rel == NULL)
 		return false;
-	/* a caller that has a snapshot may have no other lock that keeps the names */
+
+	/*
+	 * a caller that has a snapshot may have no other lock that keeps the
+	 * names
+	 */
 	if (search->snapshot != NULL)
 		search->unique = BloomUniqueRefresh(search->unique);
 	do

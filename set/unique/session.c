@@ -169,7 +169,11 @@ BuildUnique(BloomUnique *unique)
 	close = triggers[BLOOM_UNIQUE_CLOSE];
 	unique->set = BloomUniqueFindSet(tag, BloomUniqueOwnerOf(tag->root), &set, &found,
 									 &wrong, &cure);
-	/* the set is locked, but of the table all may have changed while we waited */
+
+	/*
+	 * the set is locked, but of the table all may have changed while we
+	 * waited
+	 */
 	if (!unique->is_valid)
 		return;
 	if (!OidIsValid(unique->set) && !OidIsValid(found) && close != NULL &&

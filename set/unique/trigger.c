@@ -168,9 +168,9 @@ OpenStatement(BloomUnique *unique)
 	Statement  *statement;
 
 	/*
-	 * Callbacks that were registered last are called first, and there is no safe
-	 * moment to register anew: others may be walking the list.  So postgres_fdw
-	 * commits on other servers before us, if it was used later.
+	 * Callbacks that were registered last are called first, and there is no
+	 * safe moment to register anew: others may be walking the list.  So
+	 * postgres_fdw commits on other servers before us, if it was used later.
 	 */
 	if (!is_registered)
 	{
@@ -325,7 +325,11 @@ bloom_unique(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_unique must be called by a trigger that bloom_unique_create made")));
 	event = trigger->tg_event;
-	/* nothing was begun, as when pg_restore has not made the other triggers yet */
+
+	/*
+	 * nothing was begun, as when pg_restore has not made the other triggers
+	 * yet
+	 */
 	if (TRIGGER_FIRED_FOR_STATEMENT(event) && TRIGGER_FIRED_AFTER(event) &&
 		!TRIGGER_FIRED_BY_TRUNCATE(event) && statements == NULL)
 		return PointerGetDatum(NULL);

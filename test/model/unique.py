@@ -97,12 +97,15 @@ ALTER TABLE x5 DROP COLUMN junk;
 ALTER TABLE x ATTACH PARTITION x5 FOR VALUES IN (5);
 CREATE INDEX ON x (id);
 CREATE INDEX ON x (u);
+CREATE INDEX ON x (u, id);
 {x}
 -- what the set has seen
 SELECT bloom_unique_create('x', 'id');
 INSERT INTO x (id, p, v) SELECT -i, i % 4, 0 FROM generate_series(1, 2500) AS i;
 DELETE FROM x;
 SELECT bloom_unique_create('x', 'u');
+-- one of two columns, of which most rows have a null: each that repeats it repeats one of the others
+SELECT bloom_unique_create('x', 'id, u');
 
 CREATE TABLE o ({columns}, UNIQUE (id) DEFERRABLE, UNIQUE (u) DEFERRABLE, CONSTRAINT not_made CHECK (p <> 6));
 {o}
@@ -237,7 +240,7 @@ class Session:
         if isinstance(said, errors.LockNotAvailable):
             self.count('refused, and being changed')
         elif not isinstance(said, errors.UniqueViolation):
-            column, key = re.search(r'^Key \((.*)\)=\((.*)\)', refusal.diag.message_detail).groups()
+            column, key = (part.split(', ')[0] for part in re.search(r'^Key \((.*)\)=\((.*)\)', refusal.diag.message_detail).groups())
             if column == 'id' and float(key) >= ABORTED:
                 key = '%d' % (float(key) - ABORTED)
             self.absent(column, key)
@@ -658,11 +661,43 @@ class Keeper(Session):
             self.complain('ATTACH says', got, 'and its oracle', said)
         if not isinstance(got, errors.Error):
             self.count('attached')
+            Keeper.attach_others(self)
             return
         self.cursor.execute('ROLLBACK TO attach')
         for t in 'xo':
             self.run("""DELETE FROM {t}5 AS a WHERE id IN (SELECT id FROM {t}) OR u IN (SELECT u FROM {t})
                 OR EXISTS (SELECT FROM {t}5 AS b WHERE b.id = a.id AND b.w < a.w) OR EXISTS (SELECT FROM {t}5 AS b WHERE b.u = a.u AND b.w < a.w)""".format(t=t))
+
+    def attach_others(self):
+        """More partitions, in the transaction that has attached one; they go with their rows."""
+        attached = []
+        for p in range(7, 7 + self.rnd.randrange(4)):
+            keys = [self.key() for _ in range(self.rnd.randrange(4))] + [None]
+            row = "SELECT id, %d, 16, 'u' || trunc(id)::text FROM unnest(%%s::numeric[]) AS id" % p
+            self.cursor.execute('SAVEPOINT other; CREATE TABLE x%d (LIKE x)' % p)
+            said = self.attempt('INSERT INTO o (id, p, v, u) ' + row, (keys,))
+            if isinstance(said, errors.Error):
+                self.cursor.execute('ROLLBACK TO other; SAVEPOINT other; CREATE TABLE x%d (LIKE x)' % p)
+            self.run('INSERT INTO x%d (id, p, v, u) ' % p + row, keys)
+            got = self.attempt('ALTER TABLE x ATTACH PARTITION x%d FOR VALUES IN (%d)' % (p, p), ())
+            if isinstance(said, errors.Error) != isinstance(got, errors.Error):
+                self.complain('another ATTACH says', got, 'and its oracle', said)
+            self.count('other attach refused' if isinstance(got, errors.Error) else 'others attached')
+            if isinstance(got, errors.Error):
+                self.cursor.execute('ROLLBACK TO other')
+                continue
+            attached.append(p)
+            if self.exact:
+                self.compare()
+            # again, with what came meanwhile
+            if keys[0] is not None and self.rnd.random() < 0.5:
+                self.cursor.execute('SAVEPOINT again; ALTER TABLE x DETACH PARTITION x%d' % p)
+                self.run('INSERT INTO x%d (id, p, v) VALUES (%%s, %d, 16)' % (p, p), keys[0])
+                if not isinstance(self.attempt('ALTER TABLE x ATTACH PARTITION x%d FOR VALUES IN (%d)' % (p, p), ()), errors.UniqueViolation):
+                    self.complain('a partition that was filled is attached again')
+                self.cursor.execute('ROLLBACK TO again')
+        for p in attached:
+            self.cursor.execute('DROP TABLE x%d; DELETE FROM o WHERE p = %d' % (p, p))
 
     def truncate(self):
         Keeper.lock(self)
@@ -678,11 +713,11 @@ class Keeper(Session):
     def unmark(self):
         """As it is after a restore without the set's rows: all keys are looked up."""
         self.last = ('TRUNCATE of the set',)
-        self.cursor.execute('TRUNCATE ' + self.rnd.choice(('x_id_unique', 'x_u_unique')))
+        self.cursor.execute('TRUNCATE ' + self.rnd.choice(('x_id_unique', 'x_u_unique', 'x_id_u_unique')))
 
     def rebuild(self):
         self.last = ('rebuild',)
-        self.run("SELECT bloom_unique_rebuild('x', %s)", self.rnd.choice(('id', 'u')))
+        self.run("SELECT bloom_unique_rebuild('x', %s)", self.rnd.choice(('id', 'u', 'id, u')))
 
     def disable(self):
         """A load without triggers, which ENABLE TRIGGER checks."""
@@ -709,7 +744,7 @@ class Keeper(Session):
         self.last = ('load',)
         Keeper.lock(self)
         # other triggers have nothing to do for these rows; to an older snapshot all are new, in the oracle, too
-        self.cursor.execute('UPDATE o SET v = CASE WHEN v < 0 THEN 0 ELSE v END; TRUNCATE x; TRUNCATE x_id_unique, x_u_unique')
+        self.cursor.execute('UPDATE o SET v = CASE WHEN v < 0 THEN 0 ELSE v END; TRUNCATE x; TRUNCATE x_id_unique, x_u_unique, x_id_u_unique')
         for p, in self.run('SELECT DISTINCT p FROM o ORDER BY p'):
             if self.rnd.random() < 0.5:
                 self.cursor.execute('SET LOCAL session_replication_role = replica')
@@ -742,7 +777,7 @@ class Keeper(Session):
                                              'VACUUM {0}')).format(partition))
 
     def validate(self):
-        self.cursor.execute("CALL bloom_unique_validate('x', '%s')" % self.rnd.choice(('id', 'u')))
+        self.cursor.execute("CALL bloom_unique_validate('x', '%s')" % self.rnd.choice(('id', 'u', 'id, u')))
 
     def compact(self):
         self.run("SELECT bloom_set_compact('x_id_unique')")
