@@ -980,7 +980,7 @@ TryLoops(const PlanJoin *join, const Credit *credit, uint32 missing, bool partia
 		{
 			JoinCostWorkspace workspace;
 
-			initial_cost_nestloop(root, &workspace, join->type, outers[i], inner, join->extra);
+			BloomScanCostNestLoop(root, &workspace, join->type, outers[i], inner, join->extra);
 			paths[i] = (Path *)
 				create_nestloop_path(root, join->rel, join->type, &workspace,
 									 join->extra, outers[i], inner,

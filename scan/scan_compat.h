@@ -66,7 +66,7 @@ typedef Instrumentation NodeInstrumentation;
 					0, NULL)
 #endif
 
-/* The planner is told of EXPLAIN */
+/* standard_planner and its hook are told of EXPLAIN */
 #if PG_VERSION_NUM >= 190000
 #define SCAN_PLANNER_PARAMETERS \
 	Query *parse, const char *text, int options, ParamListInfo params, \
@@ -85,6 +85,15 @@ typedef Instrumentation NodeInstrumentation;
 #else
 #define BloomScanEqualities(root, both, outer_relids, inner) \
 	generate_join_implied_equalities(root, both, outer_relids, inner)
+#endif
+
+/* Nested loops are of three kinds: with Materialize, with Memoize, and plain */
+#if PG_VERSION_NUM >= 190000
+#define BloomScanCostNestLoop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, PGS_NESTLOOP_PLAIN, outer, inner, extra)
+#else
+#define BloomScanCostNestLoop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, outer, inner, extra)
 #endif
 
 /* Joins of rows that have been aggregated, so that there are fewer */
