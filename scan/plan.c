@@ -538,7 +538,9 @@ Fetched(Path *path, const PlanTable *table)
 	}
 	if (!list_member_ptr(table->scanned, path->parent))
 		return nrows;
-	if (IsA(path, IndexPath))
+	if (path->pathtype == T_IndexOnlyScan)
+		share = 0;				/* of the index, not of the table */
+	else if (IsA(path, IndexPath))
 		share = ((IndexPath *) path)->indexselectivity;
 	else if (IsA(path, BitmapHeapPath))
 		cost_bitmap_tree_node(((BitmapHeapPath *) path)->bitmapqual, &cost, &share);

@@ -124,6 +124,9 @@ SET random_page_cost = 130;
 SELECT planned('SELECT sum(fact.c) FROM fact JOIN a ON a.id = fact.a JOIN b ON b.id = fact.b WHERE a.id < 40 AND b.g = 1') AS eight_percent,
 	planned('SELECT sum(fact.c) FROM fact JOIN a ON a.id = fact.a JOIN b ON b.id = fact.b WHERE a.id < 60 AND b.g = 1') AS twelve_percent;
 RESET random_page_cost;
+-- or that has all columns itself
+SELECT planned('SELECT count(*) FROM fact JOIN a ON a.id = fact.a WHERE a.g < 2') AS index_only,
+	planned('SELECT count(c) FROM fact JOIN a ON a.id = fact.a WHERE a.g < 2') AS fetched;
 -- that looks up no more than the provider keeps, whatever ANALYZE has made of many values
 CREATE TABLE item (id int PRIMARY KEY, g int);
 INSERT INTO item SELECT i, i % 20 FROM generate_series(1, 60000) AS i;
