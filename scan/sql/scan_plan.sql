@@ -168,8 +168,8 @@ SET enable_nestloop = off;
 SELECT planned('SELECT count(*) FROM fact JOIN (SELECT id FROM b WHERE g = 1 OFFSET 0) AS b ON b.id = fact.b') AS subquery,
 	planned('SELECT sum(c) FROM fact JOIN a ON a.id = fact.a JOIN small ON small.id = a.g WHERE small.id < 3') AS small,
 	planned('SELECT sum(c) FROM fact JOIN a ON a.id = fact.a LEFT JOIN small ON small.id = a.g AND small.id < 3') AS optional;
-SELECT rows_of('SELECT sum(c) FROM fact JOIN a ON a.id = fact.a JOIN small ON small.id = a.g WHERE small.id < 3') AS small;
-SELECT rows_of('SELECT sum(c) FROM fact JOIN a ON a.id = fact.a JOIN large ON large.id = a.g WHERE large.id < 3') AS large;
+SELECT rows_of('SELECT sum(c) FROM fact JOIN a ON a.id = fact.a JOIN small ON small.id = a.g WHERE small.id < 1') AS small;
+SELECT rows_of('SELECT sum(c) FROM fact JOIN a ON a.id = fact.a JOIN large ON large.id = a.g WHERE large.id < 1') AS large;
 -- they come as a whole
 EXPLAIN (COSTS OFF) SELECT sum(c) FROM fact JOIN a ON a.id = fact.a JOIN small ON small.id = a.g WHERE small.g < 3;
 RESET enable_nestloop;
