@@ -216,29 +216,35 @@ my @text = (
 	['Drop or rename the type, or create the extension in another schema.',
 		[ 'CREATE EXTENSION bloomtype_set SCHEMA mine', 'DROP EXTENSION bloomtype_set CASCADE', 'CREATE SCHEMA mine', 'CREATE DOMAIN mine.bloom AS text' ] ],
 	['Enable it for the partition, or disable it for the partitioned table.'],
+	['If it was the set of these keys, drop it: DROP TABLE %s;'],
 	['If it was made anew, repeat the call.', 'set/tap/unique_races.pl', 'was dropped meanwhile'],
 	['It must return one column, with the keys; those of several columns are rows, ROW(a, b).'],
 	['Make it a stored one.', 'set/tap/unique_schema.pl', 'virtual generated column'],
 	['Make the trigger for the partitioned table.'],
+	['Move the set to a schema in which role "%s" may create tables: ALTER TABLE %s SET SCHEMA ...', 'set/tap/unique_forged.pl', '42501 23505'],
 	['Name several columns in place of one with a row type.'],
 	['Name the partitioned table to which it belongs.'],
 	['Name the set first, then the key. If the set was replaced while this call waited for it, repeat the statement.'],
 	[q{Put a name with other characters than lower-case letters, digits and underscores in double quotes, as in '"my-set"' or 'my_schema."My Set"'.}],
 	['Reading from this set needs the privilege SELECT.'],
+	['Repeat the transaction.', 'set/tap/unique_mutants.pl', 'changed meanwhile'],
 	[q{The arguments of trigger "%s" are 'set', or 'schema.set', and the columns of the key.}],
 	[q{They are the set, the columns of the key and, if there is one, of the time: bloom_set_dedup('set', 'column', 'time').},
 		[ q{INSERT INTO "Item" VALUES (1, 1)}, q{CREATE TRIGGER t BEFORE INSERT OR DELETE ON "Item" FOR EACH ROW EXECUTE FUNCTION bloom_set_dedup('numbers')} ] ],
 	['To restore rows of which the set knows the keys already, disable trigger "%s", as pg_restore --disable-triggers does.'],
 	['TRUNCATE the set before: then the load is faster, and the set smaller.'],
+	['To make it anew, call bloom_unique_drop first.'],
 	['Use CREATE UNIQUE INDEX.'],
 	[q{Write it as for CREATE INDEX: 'tenant, id'.}],
 	['Writing to this set needs the privileges %s.'],
-	['bloom_unique_create makes its triggers.', [ q{INSERT INTO lists VALUES (1, '{1}')}, q{CREATE TRIGGER t AFTER INSERT ON lists FOR EACH ROW EXECUTE FUNCTION bloom_unique()} ] ],
+	['Drop it, and call bloom_unique_create.', [ q{INSERT INTO lists VALUES (1, '{1}')}, q{CREATE TRIGGER t AFTER INSERT ON lists FOR EACH ROW EXECUTE FUNCTION bloom_unique()} ] ],
 );
 
-# No statement is known that raises the first; the second takes libraries of two releases.
+# No statement is known that raises the first; the second takes libraries of two releases, the
+# third another minor version of the server.
 my @unmet = ('Do not change the table of a set in the statement that adds to the set.',
-	'Install both from one release, and reconnect. If they are preloaded, restart the server.');
+	'Install both from one release, and reconnect. If they are preloaded, restart the server.',
+	'Build it for this version, if joins should behave strangely: it reads structs of the executor.');
 
 my %formats = formats();
 my %listed = map { $_ => 1 } @unmet, map { $_->[0] } @typed, @text;

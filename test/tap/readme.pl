@@ -17,7 +17,9 @@ my $readme = slurp_file('README.md');
 my @lines = split /^/, $readme;
 
 my %sections = map { /^## (.*)/ ? ($1 => $_) : () } split /^(?=## )/m, $readme;
-cmp_ok(scalar(split ' ', $readme), '<=', 1600, 'a page of at most 1,600 words');
+(my $prose = $readme) =~ s/^```.*?^```$//gms;
+$prose =~ s/\]\([^)]*\)//g;
+cmp_ok(scalar(() = $prose =~ /\S*\w\S*/g), '<=', 750, 'at most 750 words outside of code');
 
 # The first screen: what it is; a column, a test and a merge with their answers; and
 # the commands that set all up.
@@ -47,6 +49,7 @@ foreach my $want ('sudo scripts/demo', 'scripts/test --quick', 'scripts/test')
 # All statements, from an empty database on.
 my $doc = read_examples('README.md');
 my @examples = @{ $doc->{examples} };
+is(scalar(grep { ($_->{sql} =~ tr/\n//) > 12 } @examples[ 1 .. $#examples ]), 0, 'after the first screen, twelve lines of SQL a section');
 like($examples[0]->{sql}, qr/^CREATE EXTENSION bloomtype;/, 'it begins with the extension');
 cmp_ok($examples[0]->{sql} =~ tr/\n//, '<=', 20, '... in twenty lines');
 

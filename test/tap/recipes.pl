@@ -93,7 +93,7 @@ sub check
 	return;
 }
 
-my @thirty_days = ([ 'i / 1000', 'i / 10000' ], [ '9999)', '299999)' ], [ '(i * 7919) % 20000', '(i::bigint * 7919 % 600000)::int' ], [ ', 10000, 0.01)', ', 100000, 0.01)' ]);
+my @thirty_days = ([ 'i / 1000', 'i / 10000' ], [ '9999)', '299999)' ], [ '(i * 7919) % 20000', '(i::bigint * 7919 % 600000)::int' ], [ '10000, 0.01)', '100000, 0.01)' ]);
 check('rows of the days that saw a user', 'docs/cookbook.md', 'Which days saw this user?', \@thirty_days, qr/^visit$/, 300000, qr/JOIN visit USING/);
 check('partitions that saw a user', 'docs/cookbook.md', 'Which days saw this user?', [ @thirty_days, [ 'CREATE TABLE visit_rest', <<'SQL' . 'CREATE TABLE visit_rest' ] ], qr/^visit_(\d|rest)/, 300000, qr/LATERAL/);
 DO $$
@@ -105,6 +105,6 @@ END
 $$;
 SQL
 check('blocks of a log', 'docs/cookbook.md', 'A filter for each block of rows', [ [ '100000)', '200000)' ] ], qr/^log$/, 200000, qr/JOIN log ON/);
-check('the latest rows', 'README.md', 'Drop repeated rows', [ [ '90000)', '300000)' ] ], qr/^click$/, 300000, qr/ORDER BY ts DESC/);
+check('the latest rows', 'docs/dedup.md', 'The latest row of each key', [ [ '90000)', '300000)' ] ], qr/^click$/, 300000, qr/ORDER BY ts DESC/);
 
 done_testing();

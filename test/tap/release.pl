@@ -316,7 +316,7 @@ sub anchors
 	return $anchors{$file};
 }
 
-foreach my $file (sort(glob '*.md docs/*.md test/*.md clients/*.md clients/*/*.md'))
+foreach my $file (sort(glob '*.md docs/*.md scripts/*.md test/*.md clients/*.md clients/*/*.md'))
 {
 	my $text = slurp_file($file);
 	my @dead;
