@@ -28,6 +28,7 @@
 
 #include "scan/expr.h"
 #include "scan/node.h"
+#include "scan/plan.h"
 #include "scan/scan_compat.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -546,7 +547,7 @@ _PG_init(void)
 {
 	DefineCustomBoolVariable("bloomtype_scan.enabled",
 							 "Lets hash joins drop rows without a partner where these are read, by a filter of their keys.",
-							 "A preview. No plan is changed, and no result.",
+							 "A preview. No result is changed, and no plan unless bloomtype_scan.plan is on.",
 							 &enabled, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	DefineCustomEnumVariable("bloomtype_scan.testing",
@@ -555,8 +556,9 @@ _PG_init(void)
 							 &testing, SCAN_TESTING_OFF, testing_options,
 							 PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
-	MarkGUCPrefixReserved("bloomtype_scan");
 	NoteVersion();
 	previous_start = ExecutorStart_hook;
 	ExecutorStart_hook = Start;
+	BloomScanPlanInit(&enabled, &testing);
+	MarkGUCPrefixReserved("bloomtype_scan");
 }

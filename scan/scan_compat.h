@@ -10,12 +10,14 @@
  * built for: the server sees to that.  Phases of barriers, which have been
  * renumbered in a minor release, are not read.
  *
- *		16		RIGHT ANTI joins
+ *		16		RIGHT ANTI joins; clauses of outer joins know of them
  *		18		RIGHT SEMI joins; a table no longer has hash functions: they
  *				are compiled into an expression (we ask the catalog, always)
  *		19		tuples with null keys are not in the table, nor counted in
  *				totalTuples; a node's instrumentation has a type of its own;
- *				scans are told whether their table is changed
+ *				scans are told whether their table is changed; the planner is
+ *				told of EXPLAIN; paths of partitions come in a struct; some
+ *				relations are aggregated before they are joined
  *
  * Copyright (c) 2026, the bloomtype authors
  *
@@ -62,6 +64,57 @@ typedef Instrumentation NodeInstrumentation;
 #define BloomScanBegin(node) \
 	table_beginscan((node)->ss_currentRelation, (node)->ps.state->es_snapshot, \
 					0, NULL)
+#endif
+
+/* standard_planner and its hook are told of EXPLAIN */
+#if PG_VERSION_NUM >= 190000
+#define SCAN_PLANNER_PARAMETERS \
+	Query *parse, const char *text, int options, ParamListInfo params, \
+	ExplainState *es
+#define SCAN_PLANNER_ARGUMENTS parse, text, options, params, es
+#else
+#define SCAN_PLANNER_PARAMETERS \
+	Query *parse, const char *text, int options, ParamListInfo params
+#define SCAN_PLANNER_ARGUMENTS parse, text, options, params
+#endif
+
+/* Equivalence classes know of outer joins */
+#if PG_VERSION_NUM >= 160000
+#define BloomScanEqualities(root, both, outer_relids, inner) \
+	generate_join_implied_equalities(root, both, outer_relids, inner, NULL)
+#else
+#define BloomScanEqualities(root, both, outer_relids, inner) \
+	generate_join_implied_equalities(root, both, outer_relids, inner)
+#endif
+
+/* Nested loops are of three kinds: with Materialize, with Memoize, and plain */
+#if PG_VERSION_NUM >= 190000
+#define BloomScanCostNestLoop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, PGS_NESTLOOP_PLAIN, outer, inner, extra)
+#else
+#define BloomScanCostNestLoop(root, workspace, type, outer, inner, extra) \
+	initial_cost_nestloop(root, workspace, type, outer, inner, extra)
+#endif
+
+/* Joins of rows that have been aggregated, so that there are fewer */
+#if PG_VERSION_NUM >= 190000
+#define BloomScanIsGrouped(rel) IS_GROUPED_REL(rel)
+#else
+#define BloomScanIsGrouped(rel) false
+#endif
+
+/* The path of a table with partitions; with workers, all of these are partial */
+#if PG_VERSION_NUM >= 190000
+#define BloomScanAppend(root, rel, paths, workers) \
+	((Path *) create_append_path(root, rel, \
+								 (AppendPathInput) {.subpaths = (workers) > 0 ? NIL : (paths), \
+													.partial_subpaths = (workers) > 0 ? (paths) : NIL}, \
+								 NIL, NULL, workers, (workers) > 0 && enable_parallel_append, -1))
+#else
+#define BloomScanAppend(root, rel, paths, workers) \
+	((Path *) create_append_path(root, rel, (workers) > 0 ? NIL : (paths), \
+								 (workers) > 0 ? (paths) : NIL, NIL, NULL, \
+								 workers, (workers) > 0 && enable_parallel_append, -1))
 #endif
 
 /*
