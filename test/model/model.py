@@ -309,7 +309,7 @@ def make_database(name):
     connection.close()
     server = Server(name)
     for sql in [
-            'CREATE EXTENSION bloomtype',
+            'CREATE EXTENSION bloomtype_set CASCADE',
             "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
             'CREATE TYPE pair AS (a int, b text)',
             'CREATE DOMAIN positive AS int8 CHECK (VALUE > 0)',
