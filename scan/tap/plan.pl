@@ -31,7 +31,10 @@ sub output_with
 }
 
 is(output_with(undef), slurp_file("$scan/expected/scan_plan.out"), 'the rules hold');
-foreach my $mutant (map { m{([^/]*)\.patch$} } sort glob "$scan/mutants/plan_*.patch")
+my @mutants = qw(
+	plan_batches plan_cheap plan_drops plan_fetched plan_gain plan_index_only plan_keys
+	plan_lookups plan_numbers plan_optional plan_passed plan_quiet plan_regret plan_rows);
+foreach my $mutant (@mutants)
 {
 	isnt(output_with(library_of($mutant)), slurp_file("$scan/expected/scan_plan.out"), "$mutant is caught");
 }
