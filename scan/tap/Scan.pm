@@ -7,6 +7,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use FindBin;
 use PostgreSQL::Test::Utils;
 use Server;
 
@@ -16,7 +17,7 @@ our @EXPORT = qw(library_of);
 sub library_of
 {
 	my ($mutant, $flags) = @_;
-	my $dir = "${PostgreSQL::Test::Utils::tmp_check}/" . ($mutant // 'flags');
+	my $dir = "${PostgreSQL::Test::Utils::tmp_check}/" . ($mutant // $FindBin::Script =~ s/\.pl$//r . ($flags // ''));
 
 	copy_sources($dir, 'src/batch.h', 'scan/*.c', 'scan/*.h', 'scan/Makefile');
 	apply_mutant($mutant, $dir) if defined $mutant;

@@ -22,6 +22,9 @@ jit = off
 max_parallel_workers_per_gather = 0
 });
 $node->start;
+
+# the library with its counters, which a release has not
+my $ours = library_of(undef);
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bloomtype;
 	CREATE TABLE fact (k int, s int, c text);
@@ -84,8 +87,8 @@ sub differs
 
 foreach my $rule (sort keys %rules)
 {
-	ok(!differs('bloomtype_scan', $rule), $rule)
-	  or diag(ask('bloomtype_scan', 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on', $rules{$rule}));
+	ok(!differs($ours, $rule), $rule)
+	  or diag(ask($ours, 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on', $rules{$rule}));
 }
 
 # Mutants, and what catches each
@@ -117,11 +120,11 @@ foreach my $mutant (sort keys %mutants)
 		. "CREATE TABLE filter_$_ AS SELECT bloom_agg(k) AS f FROM typed_$_ WHERE i % 9 = 0; ANALYZE typed_$_, filter_$_") foreach keys %types;
 
 	my $queries = join '; ', map { "SELECT '$_', count(*), md5(string_agg(i::text, ',' ORDER BY i)) FROM typed_$_ WHERE (SELECT f FROM filter_$_) @> k" } sort keys %types;
-	my $by_rows = ask('bloomtype_scan', 'SET bloomtype_scan.enabled = off', $queries);
+	my $by_rows = ask($ours, 'SET bloomtype_scan.enabled = off', $queries);
 	my $settings = 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on';
 
-	is(ask('bloomtype_scan', $settings, $queries), $by_rows, 'the same rows for keys of each type');
-	my %paged = map { $_ => 1 } ask('bloomtype_scan', "$settings; SET client_min_messages = debug1", $queries) =~ /bloomtype_where: .*type=(\d+) pages=[1-9]/g;
+	is(ask($ours, $settings, $queries), $by_rows, 'the same rows for keys of each type');
+	my %paged = map { $_ => 1 } ask($ours, "$settings; SET client_min_messages = debug1", $queries) =~ /bloomtype_where: .*type=(\d+) pages=[1-9]/g;
 	is(keys %paged, keys %types, 'all by pages');
 }
 
@@ -129,24 +132,24 @@ foreach my $mutant (sort keys %mutants)
 my $forced = 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on';
 my $analyze = 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off)';
 {
-	my $plan = ask('bloomtype_scan', $forced, qq{$analyze SELECT count(*) FROM fact WHERE s < 50 AND $filter @> k});
+	my $plan = ask($ours, $forced, qq{$analyze SELECT count(*) FROM fact WHERE s < 50 AND $filter @> k});
 
 	like($plan, qr/Custom Scan \(Bloom Filter\) \(actual rows=(\d+)\S* loops=1\)\n *Filter: \(\(s < 50\) AND \([^\n]* @> k\)\)\n *Rows Removed by Filter: (\d+)\n *->  Seq Scan on fact \(actual rows=20000\S* loops=1\)\n/, 'EXPLAIN ANALYZE');
 	my $sum = 0;
 	$sum += $_ foreach $plan =~ /Custom Scan \(Bloom Filter\) \(actual rows=(\d+)/, $plan =~ /@> k[^\n]*\n *Rows Removed by Filter: (\d+)/;
 	is($sum, 20000, 'all rows are counted');
-	unlike(ask('bloomtype_scan', 'SET bloomtype_scan.enabled = on', qq{EXPLAIN (COSTS off) SELECT count(*) FROM small WHERE $filter @> k}), qr/Custom/, 'a small table has no node');
-	$plan = ask('bloomtype_scan', "$forced; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT count(*) FROM fact WHERE $filter @> k});
+	unlike(ask($ours, 'SET bloomtype_scan.enabled = on', qq{EXPLAIN (COSTS off) SELECT count(*) FROM small WHERE $filter @> k}), qr/Custom/, 'a small table has no node');
+	$plan = ask($ours, "$forced; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT count(*) FROM fact WHERE $filter @> k});
 	like($plan, qr/Custom Scan \(Bloom Filter\).*Parallel Seq Scan on fact \([^)]* loops=3\)/s, 'EXPLAIN ANALYZE with workers');
-	like(ask('bloomtype_scan', "$forced; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT k FROM fact WHERE $filter @> k}), qr/Gather.*Parallel Seq Scan/s, 'below Gather');
+	like(ask($ours, "$forced; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT k FROM fact WHERE $filter @> k}), qr/Gather.*Parallel Seq Scan/s, 'below Gather');
 }
 
 # A join and a condition: one node, which tests pages for both
 {
 	my $sql = "SELECT count(*) FROM fact JOIN small ON small.k = s WHERE $filter @> fact.k";
 
-	like(ask('bloomtype_scan', "$forced; SET client_min_messages = debug1", $sql), qr/bloomtype_where: [^\n]* dropped=[1-9][^\n]* joined=[1-9]/, 'both drop rows of pages');
-	my $plan = ask('bloomtype_scan', $forced, "$analyze $sql");
+	like(ask($ours, "$forced; SET client_min_messages = debug1", $sql), qr/bloomtype_where: [^\n]* dropped=[1-9][^\n]* joined=[1-9]/, 'both drop rows of pages');
+	my $plan = ask($ours, $forced, "$analyze $sql");
 	like($plan, qr/Custom Scan \(Bloom Filter\) \(actual rows=(\d+)\S* loops=1\)\n *Hash Cond: \(fact.s = small.k\)\n *Filter: \([^\n]* @> k\)\n *Rows Removed by Filter: (\d+)\n *Rows Removed by Bloom Filter: (\d+)\n.*->  Seq Scan on fact \(actual rows=20000\S* loops=1\)\n/s, 'EXPLAIN ANALYZE of both');
 	my $sum = 0;
 	$sum += $_ foreach $plan =~ /Custom Scan \(Bloom Filter\) \(actual rows=(\d+)/, $plan =~ /@> k[^\n]*\n *Rows Removed by Filter: (\d+)\n *Rows Removed by Bloom Filter: (\d+)/;
@@ -165,9 +168,9 @@ my $analyze = 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off
 		my ($library, $sql) = @_;
 		return [ask($library, "$forced; SET ROLE reader", "$analyze $sql") =~ /Rows Removed by (?:Bloom )?Filter: (\d+)/g];
 	};
-	is_deeply($counts->('bloomtype_scan', 'SELECT FROM owned WHERE s = 8'), [10000], 'of a condition of the user');
+	is_deeply($counts->($ours, 'SELECT FROM owned WHERE s = 8'), [10000], 'of a condition of the user');
 	my $join = 'SELECT FROM owned JOIN (SELECT k FROM small WHERE k <= 6 OFFSET 0) AS s ON s.k = s';
-	cmp_ok($counts->('bloomtype_scan', $join)->[1], '<=', 100, 'of a join');
+	cmp_ok($counts->($ours, $join)->[1], '<=', 100, 'of a join');
 	cmp_ok($counts->(library_of('where_counts'), $join)->[1], '>', 100, 'where_counts is caught');
 }
 
@@ -176,7 +179,7 @@ my $analyze = 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off
 	my $sql = 'SELECT count(*) FROM fact WHERE s = 7 AND (SELECT bloom_agg(i) FROM generate_series(1, 16000) AS i) @> k';
 	my $reports = sub { my ($library) = @_; return ask($library, 'SET bloomtype_scan.testing = small; SET bloomtype_scan.enabled = on; SET client_min_messages = debug1', $sql); };
 
-	like($reports->('bloomtype_scan'), qr/bloomtype_where: [^\n]* rests=[1-9]/, 'a condition before the test that drops nearly all rows');
+	like($reports->($ours), qr/bloomtype_where: [^\n]* rests=[1-9]/, 'a condition before the test that drops nearly all rows');
 	like($reports->(library_of('where_ahead')), qr/bloomtype_where: [^\n]* rests=0/, 'where_ahead is caught');
 }
 
@@ -208,7 +211,7 @@ my $analyze = 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off
 	my $sql = "SELECT count(*) FROM small AS o, LATERAL (SELECT 1 FROM fact WHERE $filter @> k AND k > o.k * 0 LIMIT 1) AS s";
 	my $reports = sub { my ($library) = @_; return ask($library, 'SET bloomtype_scan.testing = small; SET bloomtype_scan.enabled = on; SET client_min_messages = debug1', $sql); };
 
-	like($reports->('bloomtype_scan'), qr/bloomtype_where: [^\n]* pages=0 not=0 [^\n]* rescans=[1-9]/, 'each time that it begins');
+	like($reports->($ours), qr/bloomtype_where: [^\n]* pages=0 not=0 [^\n]* rescans=[1-9]/, 'each time that it begins');
 	like($reports->(library_of('where_wait')), qr/bloomtype_where: [^\n]* pages=[1-9]/, 'where_wait is caught');
 }
 
@@ -226,10 +229,10 @@ my $analyze = 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off
 		my ($n) = ask($library, $forced, "SELECT count(*) FROM wide, filter_wide; EXPLAIN (ANALYZE, BUFFERS, COSTS off) $sql") =~ /Buffers: shared hit=(\d+)/;
 		return $n;
 	};
-	cmp_ok($blocks->('bloomtype_scan'), '<', 50, 'keys that are stored elsewhere');
+	cmp_ok($blocks->($ours), '<', 50, 'keys that are stored elsewhere');
 	cmp_ok($blocks->(library_of('where_elsewhere')), '>', 500, 'where_elsewhere is caught');
 	$sql = 'SELECT count(*), sum(id) FROM wide WHERE (SELECT f FROM filter_wide) @> k';
-	is(ask('bloomtype_scan', $forced, $sql), ask('bloomtype_scan', 'SET bloomtype_scan.enabled = off', $sql), 'they are found');
+	is(ask($ours, $forced, $sql), ask($ours, 'SET bloomtype_scan.enabled = off', $sql), 'they are found');
 }
 
 # Rows that another session changes meanwhile are looked at again, by the plain condition
