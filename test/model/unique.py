@@ -816,7 +816,7 @@ class Keeper(Session):
             except (errors.DeadlockDetected, errors.LockNotAvailable, errors.SerializationFailure):
                 self.count('keeper gave up')
                 self.cursor.execute('ROLLBACK')
-            if all(self.counts.get(what) for what in ('attached', 'detached', 'made', 'truncated', 'restored', 'loaded', 'keeper rewrite', 'keeper validate')):
+            if all(self.counts.get(what) for what in ('attached', 'others attached', 'detached', 'made', 'truncated', 'restored', 'loaded', 'keeper rewrite', 'keeper validate')):
                 self.options.kept.set()
 
 
