@@ -7,8 +7,7 @@ SELECT d.classid, d.objid, pg_describe_object(d.classid, d.objid, d.objsubid) AS
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND extname IN ('bloomtype_set', 'bloomtype_unique');
 
--- What there is.
-SELECT classid::regclass AS catalog FROM ours GROUP BY classid ORDER BY classid::regclass::text COLLATE "C";
+-- (What there is: set_extensions.sql.)
 
 -- Everything has a comment, but what belongs to something that has one, and the
 -- functions of types, operators and aggregates, whose names begin with an underscore.

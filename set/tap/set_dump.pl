@@ -51,5 +51,24 @@ $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $
 is($node->safe_psql('alone', q{SELECT bloom_set_add('batches', 1), bloom_set_add('batches', -1)}),
 	'f|t', 'a restored set is a set');
 
+# a key type with a name in another encoding, from which and to which it is converted
+answer("CREATE DATABASE latin ENCODING 'WIN1252' LOCALE 'C' TEMPLATE template0; CREATE DATABASE utf ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0; CREATE DATABASE latin_again ENCODING 'WIN1252' LOCALE 'C' TEMPLATE template0");
+$node->safe_psql('latin', q{
+	CREATE EXTENSION bloomtype_set CASCADE;
+	CREATE TYPE U&"Gr\00f6\00dfe 100%" AS ENUM (U&'\00fc');
+	SELECT bloom_set_create('sizes', U&'"Gr\00f6\00dfe 100%"', seed => 1);
+	SELECT bloom_set_add('sizes', U&'\00fc'::U&"Gr\00f6\00dfe 100%")});
+foreach my $to ([ 'latin', 'utf' ], [ 'utf', 'latin_again' ])
+{
+	my ($from, $into) = @$to;
+
+	$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr($from) ], "pg_dump of $from");
+	$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr($into) ], "restore into $into");
+	is($node->safe_psql($into, q{
+		SET client_encoding = 'UTF8';
+		SELECT bloom_set_contains('sizes', U&'\00fc'::U&"Gr\00f6\00dfe 100%");
+		SELECT set, key_type, problem FROM bloom_sets()}), qq{t\nsizes|enum "Gr\xc3\xb6\xc3\x9fe 100%"|}, "the set has its keys and key type in $into");
+}
+
 $node->stop;
 done_testing();

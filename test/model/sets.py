@@ -672,6 +672,13 @@ class Driver:
             return
         self.snapshot(session)
         keeps = transaction is not None and transaction.snapshot is not None
+        idle = [s for s in self.sessions if s is not session and s.transaction is None]
+        sees = self.rnd.choice(idle) if idle and transaction is None else None
+        if sees is not None:
+            sees.cursor.execute('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT')
+            sees.transaction = Transaction('REPEATABLE READ', None)
+            self.log.append('%d: BEGIN REPEATABLE READ' % sees.number)
+            self.snapshot(sees)
         answer = self.protected(session, 'DELETE FROM s', False)
         if self.failed(session, 'DELETE', answer, {'40001'} if keeps and transaction.behind else set()):
             return
@@ -684,6 +691,11 @@ class Driver:
         for other in self.others(None):
             other.sees_deleted |= other.snapshot is not None
         self.written(session, gone)
+        # what is added by a snapshot that sees the rows must be seen by it, if it is no error
+        if sees is not None:
+            self.do_add(sees)
+            if sees.transaction is not None:
+                self.do_test(sees)
 
     def do_vacuum(self, session):
         """Now and then."""

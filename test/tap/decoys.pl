@@ -1,8 +1,9 @@
 #
 # Nothing of ours calls a function, operator, cast or type of somebody else.
 #
-# The extension is trusted: whoever may create a schema may have its install
-# script run by a superuser, in that schema.  So a name in the script that is
+# Types and sets are trusted extensions: whoever may create a schema may have their
+# install scripts run by a superuser, in that schema; and a superuser may make unique
+# keys there.  So a name in the script that is
 # resolved could be captured there: pg_catalog is searched first, but a
 # function with the exact types of a call is a better match than pg_catalog's
 # own, if that is polymorphic or would need a cast.  Later, callers have any
@@ -120,10 +121,12 @@ SELECT 1::int4 - 0.5::float8;
 SQL
 like($stderr, qr/captured by a decoy of -/, 'and so is an operator that would need a cast');
 
-($status, $stdout, $stderr) = $node->psql('target', 'CREATE EXTENSION bloomtype SCHEMA ext; CREATE EXTENSION bloomtype_set SCHEMA ext; CREATE EXTENSION bloomtype_unique SCHEMA ext', extra_params => [ '-U', 'attacker' ]);
-is($stderr, '', 'a role that may create a schema installs the extension among decoys');
+($status, $stdout, $stderr) = $node->psql('target', 'CREATE EXTENSION bloomtype SCHEMA ext; CREATE EXTENSION bloomtype_set SCHEMA ext', extra_params => [ '-U', 'attacker' ]);
+is($stderr, '', 'a role that may create a schema installs types and sets among decoys');
 ($status, $stdout, $stderr) = $node->psql('target', 'CREATE SCHEMA other; ALTER EXTENSION bloomtype SET SCHEMA other', extra_params => [ '-U', 'attacker' ]);
 like($stderr, qr/must be owner of type ext\.bloom/, 'but cannot move it, since its objects belong to the superuser');
+($status, $stdout, $stderr) = $node->psql('target', 'REASSIGN OWNED BY attacker TO CURRENT_USER; CREATE EXTENSION bloomtype_unique SCHEMA ext');
+is($stderr, '', 'and a superuser, who has taken these over, unique keys');
 
 is( $node->safe_psql('target', <<'SQL'), '', 'no object of the extension is made of a decoy');
 SELECT pg_describe_object(r.refclassid, r.refobjid, 0)
@@ -324,6 +327,28 @@ returns_true('estimates', q{
 	EXPLAIN SELECT FROM ext.numbers WHERE ext.bloom_empty(10) OPERATOR(ext.@>) i AND i OPERATOR(ext.<@) ext.bloom_empty_shaped(64, 1)
 		AND ext.bloom_contains(ext.bloom_empty(10), i) \g /dev/null
 	SELECT true});
+
+#
+# Decoys of our own type
+#
+# Sets in another schema than the type: their script says "bloom", and their schema is
+# searched first.
+#
+my $in_public = "SET client_min_messages = error; CREATE SCHEMA types; CREATE EXTENSION bloomtype SCHEMA types; CREATE ROLE mallory; GRANT CREATE ON SCHEMA public TO mallory; GRANT USAGE ON SCHEMA types TO mallory;";
+$node->safe_psql('postgres', "CREATE DATABASE apart");
+$node->safe_psql('apart', $in_public);
+foreach my $decoy ('DOMAIN public.bloom AS text', 'DOMAIN public.bloom AS types.bloom', 'TYPE public.bloom AS (f types.bloom)', "TYPE public.bloom AS ENUM ('a')")
+{
+	$node->safe_psql('apart', "SET ROLE mallory; CREATE $decoy");
+	($status, $stdout, $stderr) = $node->psql('apart', "\\set VERBOSITY verbose\nCREATE EXTENSION bloomtype_set");
+	like($stderr, qr/ERROR:  42809: type public\.bloom is not that of extension bloomtype\n.*HINT:  Drop or rename the type, or create the extension in another schema\./s, "no sets with CREATE $decoy");
+	$node->safe_psql('apart', 'DROP TYPE public.bloom CASCADE');
+}
+is($node->safe_psql('apart', q{SELECT count(*) FROM pg_proc WHERE proname ~ 'bloom_set'}), '0', 'nothing of them stayed');
+$node->safe_psql('apart', q{SET ROLE mallory; CREATE DOMAIN public.bloom AS text; CREATE FUNCTION public._bloom_set_check(int DEFAULT 1) RETURNS void LANGUAGE sql AS ''});
+is($node->safe_psql('apart', q{CREATE SCHEMA sets; CREATE EXTENSION bloomtype_set SCHEMA sets; SELECT sets.bloom_set_create('sets.s', 'int', seed => 1);
+	SELECT prorettype::regtype FROM pg_proc WHERE proname = 'bloom_set_filter'}), "sets.s\ntypes.bloom", 'elsewhere they are made with the type');
+is($node->safe_psql('apart', q{SET search_path = public, sets, types; SELECT bloom_set_add('s', 1); SELECT bloom_set_filter('s', 10) @> 1}), "t\nt", '... and work, whatever the search_path');
 
 $node->stop;
 done_testing();

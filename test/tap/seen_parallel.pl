@@ -18,7 +18,7 @@ use constant WORKERS => 7;
 
 my $rounds = 2 * ($ENV{BLOOM_STRESS} // 1);
 my %mutants = (seen_swap => 'exact', seen_closed_first => 'exact', seen_lock_by_value => 'several blocks');
-my $node = start_small_server('bloomtype', 'bloomtype', 'seen_parallel', 'max_worker_processes = ' . (WORKERS + 4)
+my $node = start_small_server('bloomtype', 'seen_parallel', 'max_worker_processes = ' . (WORKERS + 4)
 	. "\nmax_parallel_workers = " . WORKERS . "\nmax_parallel_workers_per_gather = " . WORKERS
 	. "\nparallel_setup_cost = 0\nparallel_tuple_cost = 0\nwork_mem = '64MB'\nautovacuum = off\nfsync = off\njit = off\n",
 	'-DBLOOM_PAUSE_BRIEFLY');
