@@ -209,9 +209,9 @@ $data[0]->safe_psql('postgres', q{
 is($coordinator->safe_psql('postgres', q{
 		IMPORT FOREIGN SCHEMA public LIMIT TO (day_filter) FROM SERVER data0 INTO public;
 		SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'day_filter'::regclass AND attname = 'f';
-		INSERT INTO day_filter VALUES ('2027-01-01', bloom_add(bloom_empty(50), 'here'::text));
-		SELECT bits, keys FROM day_filter, bloom_info(f) WHERE day = '2027-01-01'}),
-	"bloom(2000,0.01)\n20032|1", 'shape: imported, and taken by what is inserted');
+		INSERT INTO day_filter VALUES ('2027-01-01', bloom_add(bloom_empty(2000), 'here'::text)), ('2027-01-02', bloom_empty(50));
+		SELECT bits, keys FROM day_filter, bloom_info(f) WHERE day >= '2027-01-01' ORDER BY day}),
+	"bloom(2000,0.01)\n20032|1\n20032|0", 'shape: imported, and taken by what is inserted');
 my ($status, $out, $errors) = $coordinator->psql('postgres', q{INSERT INTO day_filter SELECT day, bloom_agg(url) FROM one_machine GROUP BY day});
 like($errors, qr/^psql:<stdin>:1: ERROR:  Bloom filter does not have the shape of type bloom\(2000, 0\.01\)$/m, 'shape: another one is refused here');
 unlike($errors, qr/Remote SQL/, '... before it is sent');
@@ -221,12 +221,14 @@ $plan = plan_of(q{SELECT day FROM day_filter WHERE bloom_cardinality((f | f)::bl
 like(remote($plan), qr/::public\.bloom\(2000,0\.01\)/, 'shape: a cast is sent');
 is(fetched($plan), 1, '... and run there');
 
-# A table that is declared with another shape than the remote one: rows take the
-# shape of the declaration, and a condition that is sent sees the remote filter.
+# A table that is declared with another shape than the remote one: its filters are not
+# read, but for those without keys; a condition that is sent sees the remote filter.
 is($coordinator->safe_psql('postgres', q{
 		CREATE FOREIGN TABLE declared (day date, f bloom(3000, 0.01)) SERVER data0 OPTIONS (table_name 'day_filter');
-		SELECT bits, (SELECT count(*) FROM declared WHERE day = '2027-01-01' AND bloom_superset(f, bloom_empty(2000))) FROM declared, bloom_info(f) WHERE day = '2027-01-01'}),
+		SELECT bits, (SELECT count(*) FROM declared WHERE day = '2027-01-01' AND bloom_superset(f, bloom_empty(2000))) FROM declared, bloom_info(f) WHERE day = '2027-01-02'}),
 	'30016|1', 'shape: of the declaration here, of the table there');
+($status, $out, $errors) = $coordinator->psql('postgres', q{SELECT f FROM declared WHERE day = '2027-01-01'});
+like($errors, qr/ERROR:  Bloom filter does not have the shape of type bloom\(3000, 0\.01\)$/m, 'shape: a filter with a key is not read into another one');
 
 $_->stop for $coordinator, @data;
 done_testing();
