@@ -156,7 +156,7 @@ $_->safe_psql('three', q{
 	ALTER TABLE event_2 REPLICA IDENTITY FULL;
 	CREATE INDEX ON event (id);
 	SELECT bloom_unique_create('event', 'id');
-	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row})
+	ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique})
   for $publisher, $subscriber;
 $publisher->safe_psql('three', q{
 	INSERT INTO filters SELECT 1, bloom_agg(i, 100, 0.01) FROM generate_series(1, 100) AS i;

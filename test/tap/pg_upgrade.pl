@@ -62,7 +62,7 @@ foreach my $database (sort keys %databases)
 		SELECT bloom_unique_create('event', 'id');
 		INSERT INTO event SELECT i, 1 + i % 2 FROM generate_series(1001, 1100) AS i;
 		-- which is ALTER TABLE there
-		ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique_row;
+		ALTER TABLE event ENABLE ALWAYS TRIGGER event_id_unique;
 		CREATE TABLE shaped (f bloom(1000, 1e-4), g counting_bloom(250), list bloom(10, 0.1)[]);
 		INSERT INTO shaped VALUES (bloom_add(bloom_empty(50), 1)::bloom(1000, 1e-4), counting_bloom_empty(1), ARRAY[bloom_empty(1)]);
 		CREATE VIEW uses AS SELECT name, f @> 5 AS there FROM filters WHERE name IN ('keys', 'bits');
