@@ -14,7 +14,7 @@ use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use Server;
 use Test::More;
 
-my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish unique_blocker);
+my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish);
 my $node = start_small_server('bloomtype_set', 'races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
 	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
@@ -418,26 +418,6 @@ foreach my $database ('postgres', 'unique_finish')
 	$database eq 'postgres' ? like($said, qr/ERROR:  42704: the unique key of table "t" was dropped meanwhile/, 'the key is dropped while validate waits for its last locks')
 	  : unlike($said, qr/ERROR:  42704: /, "... and $database is caught");
 	is(end_sessions($holder), '', '... which is done');
-}
-
-# The mark must wait for a transaction that has written the lowest list, and holds no lock then
-foreach my $database ('postgres', 'unique_blocker')
-{
-	make($database);
-	$node->safe_psql($database, q{
-		SELECT bloom_unique_drop('t', 'id');
-		SELECT bloom_unique_create('t', 'id', validate => false);
-		CREATE TABLE low AS SELECT row_number() OVER () AS n, id FROM (SELECT i::bigint AS id FROM generate_series(1000, 50000) AS i) AS k
-			WHERE bloom_hash(id, (SELECT seed FROM bloom_set_info('t_id_unique'))) BETWEEN 0 AND 72057594037927935});
-	$node->safe_psql($database, "INSERT INTO t SELECT id, 1 FROM low WHERE n BETWEEN $_ * 10 + 1 AND $_ * 10 + 10") foreach 0 .. 5;
-	$node->safe_psql($database, q{BEGIN; INSERT INTO t SELECT id, 2 FROM low WHERE n BETWEEN 61 AND 90; PREPARE TRANSACTION 'other'});
-	my ($session) = start_sessions_in($database, "SET application_name = 'beside'; SET client_min_messages = notice;\nCALL bloom_unique_validate('t', 'id')");
-	$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'beside' AND locktype = 'transactionid' AND NOT granted}) or die 'it does not wait';
-	my $held = $node->safe_psql($database, q{SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'beside' AND relation = 't'::regclass});
-	$database eq 'postgres' ? is($held, 0, 'the last step waits for the lowest list without a lock on the table') : is($held, 1, "... and $database is caught");
-	$node->safe_psql($database, q{COMMIT PREPARED 'other'});
-	$database eq 'postgres' ? like(end_sessions($session), qr/NOTICE:  all keys are in the set; waiting for transaction \d+, which has written to it$/m, '... says so') : end_sessions($session);
-	is($node->safe_psql($database, q{SELECT (get_byte(hashes, 0) & 128) <> 0 FROM t_id_unique WHERE start = -9223372036854775808 AND lane = 0}), 't', '... and goes on');
 }
 
 $node->stop;
