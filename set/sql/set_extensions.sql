@@ -30,7 +30,11 @@ CREATE EXTENSION bloomtype_unique CASCADE;
 SELECT extension, kind, name FROM ours WHERE extension <> 'bloomtype' ORDER BY extension, kind, name;
 SELECT count(*) - count(DISTINCT (classid, objid)) AS of_two FROM ours;
 SELECT DISTINCT extension, probin FROM ours JOIN pg_proc ON classid = 'pg_proc'::regclass AND objid = oid WHERE probin IS NOT NULL ORDER BY 1;
-SELECT name, superuser, trusted, relocatable, requires FROM pg_available_extension_versions WHERE name LIKE 'bloomtype%' ORDER BY name COLLATE "C";
+-- (pg_available_extensions shows none while the Debian package is built)
+SELECT e.extname, e.extrelocatable, r.extname AS requires
+FROM pg_extension AS e LEFT JOIN pg_depend AS d ON d.classid = 'pg_extension'::regclass AND d.objid = e.oid AND d.refclassid = d.classid
+	 LEFT JOIN pg_extension AS r ON r.oid = d.refobjid
+WHERE e.extname LIKE 'bloomtype%' ORDER BY e.extname COLLATE "C";
 
 -- Sets go, and take no filter with them.
 SELECT bloom_set_create('s', 'int', seed => 1);
