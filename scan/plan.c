@@ -1284,10 +1284,12 @@ static bool
 NoteNode(PlanState *ps, void *context)
 {
 	static CustomExecMethods methods;
+	CustomScanState *css = (CustomScanState *) ps;
 
-	if (IsA(ps, CustomScanState) && NumbersOf((CustomScanState *) ps) != NIL)
+	/* a subplan that several expressions name is walked for each */
+	if (IsA(ps, CustomScanState) && NumbersOf(css) != NIL &&
+		css->methods->ExplainCustomScan != ExplainFilter)
 	{
-		CustomScanState *css = (CustomScanState *) ps;
 		List	   *numbers = NumbersOf(css);
 
 		ps->plan->plan_rows = floatVal(linitial(numbers));
