@@ -13,6 +13,8 @@ CREATE SCHEMA scan_plan;
 SET search_path = scan_plan, public;
 SET max_parallel_workers_per_gather = 0;
 SET work_mem = '4MB';
+-- ANALYZE reads all rows, so that its numbers are always the same
+SET default_statistics_target = 1000;
 -- what rows of a large table cost, for a small one
 SET cpu_tuple_cost = 1;
 SET cpu_index_tuple_cost = 0.5;
