@@ -233,7 +233,7 @@ TableGone(void *arg)
  * BloomScanFindTable
  *		Is there a table of which a filter could be made now?
  *
- * Called when a row of the outer side has arrived (rule 11).  The join asks for its
+ * Called when a row of the outer side is asked for (rule 11).  The join asks for its
  * first outer row before the table is there, if that may spare it the table;
  * for all others after the table was filled.  Parallel Hash with one batch:
  * outer rows are read only while this process is attached to that batch.

@@ -662,16 +662,6 @@ Passes(ScanNode *node, TupleTableSlot *slot, int stages, bool *tested)
 	return passes;
 }
 
-/* What comes before each row: tables that were not there, windows that ended. */
-static inline void
-BeforeRow(ScanNode *node)
-{
-	if (unlikely(node->is_pending))
-		FindTables(node);
-	if (unlikely(node->is_due))
-		Review(node);
-}
-
 /* Leave ReadRow: what the scan is said to have done, is what was done here. */
 static inline TupleTableSlot *
 Leave(ScanNode *node, NodeInstrumentation *scan, TupleTableSlot *slot)
@@ -715,6 +705,9 @@ ReadRow(PlanState *ps)
 	if (unlikely(scan->ss.ss_currentScanDesc == NULL))
 		scan->ss.ss_currentScanDesc = BloomScanBegin(&scan->ss);
 	desc = scan->ss.ss_currentScanDesc;
+	/* what is above this node does nothing before we return */
+	if (unlikely(node->is_pending) && !after)
+		FindTables(node);
 	node->nscanned = 0;
 	if (counts != NULL)
 		InstrStartNode(counts);
@@ -734,7 +727,8 @@ ReadRow(PlanState *ps)
 		}
 		if (!after)
 		{
-			BeforeRow(node);
+			if (unlikely(node->is_due))
+				Review(node);
 			if (unlikely(by_rows))
 				CountRows(node, 1);
 		}
@@ -813,7 +807,10 @@ PassesAfter(ScanNode *node, TupleTableSlot *slot)
 		InstrCountFiltered2(&node->css.ss, 1);
 		return true;
 	}
-	BeforeRow(node);
+	if (unlikely(node->is_pending))
+		FindTables(node);
+	if (unlikely(node->is_due))
+		Review(node);
 	CountRows(node, 1);
 	if (node->nbehind > 0 && !Passes(node, slot, 1 << SCAN_BEHIND, &tested))
 		return false;
