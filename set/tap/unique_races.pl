@@ -14,7 +14,7 @@ use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use Server;
 use Test::More;
 
-my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish unique_blocker);
+my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish unique_blocker unique_same);
 my $node = start_small_server('bloomtype_set', 'races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
 	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
@@ -392,6 +392,33 @@ foreach my $what ([ "SELECT bloom_unique_drop('t', 'id'); SELECT bloom_unique_cr
 	is(end_sessions($second), '', '... which is done');
 }
 
+
+# The columns become others
+foreach my $database ('postgres', 'unique_same')
+{
+	make($database);
+	$node->safe_psql($database, 'CREATE INDEX ON t (p)');
+	my $said = paused($database, 'unique-validate', "CALL bloom_unique_validate('t', 'id')",
+		"SELECT pg_get_triggerdef(oid) AS def FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname = 't_id_unique' \\gset\n"
+		  . "BEGIN; DROP TRIGGER t_id_unique ON t;\nSELECT replace(:'def', 'new.id IS', 'new.p IS') \\gexec\nCOMMIT");
+	$database eq 'postgres' ? like($said, qr/ERROR:  the unique key of table "t" was changed meanwhile/, 'the columns are exchanged while bloom_unique_validate adds keys')
+	  : unlike($said, qr/was changed meanwhile/, "... and $database is caught");
+}
+
+# What is emptied, given away and dropped is found by OID: another table may have got the name
+# of the set while a command waited for it
+$node->safe_psql('postgres', 'CREATE ROLE regress_bloom_heir');
+foreach my $test (
+	[ 'TRUNCATE t', q{SELECT keys FROM bloom_set_info('other_name')} ],
+	[ 'ALTER TABLE t OWNER TO regress_bloom_heir', q{SELECT count(*) FROM pg_class WHERE oid = 'other_name'::regclass AND relowner <> 'regress_bloom_heir'::regrole} ],
+	[ "SELECT bloom_unique_rebuild('t', 'id')", q{SELECT keys - 2 FROM bloom_set_info('other_name')} ],
+	[ "SELECT bloom_unique_drop('t', 'id')", q{SELECT count(*) FROM pg_class WHERE oid = to_regclass('other_name')} ])
+{
+	my ($sql, $left) = @$test;
+
+	is(says_beside("ALTER TABLE t_id_unique RENAME TO other_name; CREATE TABLE t_id_unique (id text); INSERT INTO t_id_unique VALUES ('kept')", 'SELECT', $sql), '', "the set has another name since: $sql");
+	is($node->safe_psql('postgres', "$left; SELECT id FROM t_id_unique; SELECT count(*) FROM pg_class WHERE oid = 't_id_unique'::regclass AND relowner = 'regress_bloom_heir'::regrole"), "0\nkept\n0", '... and the table that has its name is as it was');
+}
 
 # A partition is rewritten between the snapshot by which repeats are looked for and its lock
 foreach my $database ('postgres', 'unique_rewritten')

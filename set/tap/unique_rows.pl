@@ -176,8 +176,7 @@ try('a block with EXCEPTION', q{
 	SELECT try_put(1, 2), try_put(3, 2), try_put(3, 1), try_put_directly(2, 1), try_put_directly(4, 1), try_put_directly(4, 2);}, '', '1:1 2:2 3:2 4:1');
 try('in a statement', q{
 	INSERT INTO t SELECT 20 + i, 1 FROM generate_series(1, 4) AS i WHERE try_put(i, 2) > 0 AND try_put_directly(10 + i, 1) > 0;
-	INSERT INTO t SELECT 20 + i, 1 FROM generate_series(0, 4) AS i WHERE try_put_directly(20 + i, 2) IS NULL;}, '23505', '1:1 2:2 3:2 4:2 13:1 14:1 20:2 23:1 24:1')
-  if 0;
+	INSERT INTO t SELECT 20 + i, 1 FROM generate_series(0, 4) AS i WHERE try_put_directly(20 + i, 2) IS NULL;}, '23505', '1:1 2:2 3:2 4:2 13:1 14:1 23:1 24:1');
 try('a block that is rolled back', 'SELECT put_in_vain(3, 1); INSERT INTO t VALUES (3, 2); SELECT put_in_vain(3, 1)', '23505', '1:1 2:2 3:2');
 try('a block that is rolled back, in a statement', 'INSERT INTO t SELECT put_in_vain(3, 1), 2; INSERT INTO t VALUES (3, 1)', '23505', '1:1 2:2 3:2');
 # the rows of the statement are there when the block is rolled back
