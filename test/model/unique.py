@@ -582,7 +582,7 @@ class Writer(Session):
             self.cursor.execute('COMMIT')
             self.count('committed')
         elif end < 0.82:
-            name = 'random %d %d' % (self.number, self.done)
+            name = 'random %d %d %d' % (self.options.seed, self.number, self.done)
             self.cursor.execute("PREPARE TRANSACTION '%s'" % name)
             self.count('prepared')
             if rnd.random() < 0.5 and not self.exact:
