@@ -220,6 +220,18 @@ DROP TRIGGER log_id_unique_belongs ON log_id_unique;
 INSERT INTO log VALUES (20002, 1);
 SELECT bloom_unique_rebuild('log', 'id');
 INSERT INTO log VALUES (20001, 0);
+-- triggers that are of no key: of a partition, and in place of one that is
+CREATE TRIGGER more BEFORE INSERT OR UPDATE ON log_1 FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique('5');
+INSERT INTO log_1 VALUES (20002, 1);
+DROP TRIGGER more ON log_1;
+BEGIN;
+CREATE OR REPLACE TRIGGER log_id_unique_open BEFORE INSERT OR UPDATE ON log FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique('5');
+SAVEPOINT s;
+INSERT INTO log VALUES (20002, 1);
+ROLLBACK TO s;
+DROP TRIGGER log_id_unique_open ON log;
+INSERT INTO log VALUES (20002, 1), (20002, 0);
+ROLLBACK;
 -- the constraint is dropped: what is left goes
 DROP TRIGGER log_id_unique ON log;
 INSERT INTO log VALUES (20002, 1);

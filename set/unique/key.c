@@ -50,6 +50,8 @@
 #include "set/set.h"
 #include "set/unique/unique.h"
 
+static List *FindNamers(const BloomUniqueTag *tag);
+
 static const char *const remake = "Call bloom_unique_drop, and bloom_unique_create again.";
 
 /* ----------------------------------------------------------------
@@ -275,6 +277,7 @@ const char *
 BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 						const BloomUniqueTrigger **found, const char **cure)
 {
+	const BloomUniqueTrigger *any = NULL;
 	ListCell   *cell;
 
 	memset(found, 0, BLOOM_UNIQUE_OTHER * sizeof(*found));
@@ -299,11 +302,17 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 			return psprintf("There are two triggers where one is needed, \"%s\" and \"%s\".",
 							NameStr(found[trigger->kind]->name), name);
 		}
-		found[trigger->kind] = trigger;
+		found[trigger->kind] = any = trigger;
 	}
 	*cure = remake;
-	return found[BLOOM_UNIQUE_ROW] != NULL ? NULL :
-		"The constraint trigger FOR EACH ROW is not there.";
+	if (found[BLOOM_UNIQUE_ROW] != NULL)
+		return NULL;
+	/* without a set, too, it is no key, but a trigger that somebody has made */
+	if (any != NULL && FindNamers(tag) == NIL)
+		*cure = psprintf("DROP TRIGGER %s ON %s;",
+						 quote_identifier(NameStr(any->name)),
+						 quote_identifier(get_rel_name(tag->root)));
+	return "The constraint trigger FOR EACH ROW is not there.";
 }
 
 /*
