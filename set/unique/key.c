@@ -265,6 +265,18 @@ BloomUniqueTriggersOf(Oid relid)
 	return result;
 }
 
+/* What is wrong with a trigger of no key, and what to do. */
+static const char *
+Stranger(const BloomUniqueTag *tag, const BloomUniqueTrigger *trigger,
+		 const char **cure)
+{
+	const char *name = NameStr(trigger->name);
+
+	*cure = psprintf("DROP TRIGGER %s ON %s;", quote_identifier(name),
+					 quote_identifier(get_rel_name(tag->root)));
+	return psprintf("Trigger \"%s\" is not one that bloom_unique_create makes.", name);
+}
+
 /*
  * BloomUniqueFindTriggers
  *		Find those of a key, by their kind, among the triggers of its table.
@@ -290,12 +302,7 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 		if (trigger->seed != tag->seed || OidIsValid(trigger->parent))
 			continue;
 		if (trigger->kind == BLOOM_UNIQUE_OTHER)
-		{
-			*cure = psprintf("DROP TRIGGER %s ON %s;", quote_identifier(name),
-							 quote_identifier(get_rel_name(tag->root)));
-			return psprintf("Trigger \"%s\" is not one that bloom_unique_create makes.",
-							name);
-		}
+			return Stranger(tag, trigger, cure);
 		if (found[trigger->kind] != NULL)
 		{
 			*cure = "Drop the one that bloom_unique_create has not made.";
@@ -309,9 +316,7 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 		return NULL;
 	/* without a set, too, it is no key, but a trigger that somebody has made */
 	if (any != NULL && FindNamers(tag) == NIL)
-		*cure = psprintf("DROP TRIGGER %s ON %s;",
-						 quote_identifier(NameStr(any->name)),
-						 quote_identifier(get_rel_name(tag->root)));
+		return Stranger(tag, any, cure);
 	return "The constraint trigger FOR EACH ROW is not there.";
 }
 
@@ -383,6 +388,10 @@ BloomUniqueIdentifySet(const BloomUniqueTag *tag, Oid relid, Oid owner,
 	wrong = OtherTrigger(rel, tag->root);
 	if (wrong == NULL)
 		wrong = StoredSetIdentify(rel, set);
+	if (wrong != NULL && rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		*cure = psprintf("ALTER TABLE %s SET LOGGED;",
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													get_rel_name(relid)));
 	if (wrong == NULL && (set->params.seed != tag->seed ||
 						  set->params.kept_bits != BLOOM_UNIQUE_KEPT_BITS))
 	{
