@@ -223,7 +223,7 @@ INSERT INTO log VALUES (20001, 0);
 -- fail: a crash would empty it
 ALTER TABLE log_id_unique SET UNLOGGED;
 INSERT INTO log VALUES (20002, 1);
-INSERT INTO log_1 VALUES (20002, 1);
+INSERT INTO log_1 (id, p) VALUES (20002, 1);
 SELECT bloom_unique_claim('log', 'id', 20002::bigint);
 SELECT bloom_unique_rebuild('log', 'id');
 SELECT problem FROM bloom_sets() WHERE set = 'log_id_unique'::regclass;
@@ -232,7 +232,7 @@ ALTER TABLE log_id_unique SET LOGGED;
 INSERT INTO log VALUES (20001, 0);
 -- triggers that are of no key: of a partition, and in place of one that is
 CREATE TRIGGER more BEFORE INSERT OR UPDATE ON log_1 FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique('5');
-INSERT INTO log_1 VALUES (20002, 1);
+INSERT INTO log_1 (id, p) VALUES (20002, 1);
 DROP TRIGGER more ON log_1;
 BEGIN;
 CREATE OR REPLACE TRIGGER log_id_unique_open BEFORE INSERT OR UPDATE ON log FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique('5');
