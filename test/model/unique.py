@@ -85,13 +85,15 @@ CREATE FUNCTION companion() RETURNS trigger LANGUAGE plpgsql AS
 CREATE FUNCTION try_companion() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
 	key text := (NEW.id + 3)::text || ' ';
+	-- with one session, there is no list
+	follows boolean := COALESCE(current_setting('random.written', true), '') <> '';
 BEGIN
-	IF TG_ARGV[0] = 'o' AND current_setting('random.written', true) <> '' THEN
+	IF TG_ARGV[0] = 'o' AND follows THEN
 		PERFORM put('o', NEW.id + 3, (NEW.p + 1) % 4) WHERE position(' ' || key IN current_setting('random.written')) > 0;
 	ELSIF try_put(TG_ARGV[0], NEW.id + 3, (NEW.p + 1) % 4) THEN
-		PERFORM set_config('random.written', current_setting('random.written', true) || key, false);
+		PERFORM set_config('random.written', current_setting('random.written') || key, false) WHERE follows;
 	ELSE
-		PERFORM set_config('random.refused', current_setting('random.refused', true) || key, false);
+		PERFORM set_config('random.refused', current_setting('random.refused') || key, false) WHERE follows;
 	END IF;
 	RETURN NULL;
 END
