@@ -21,6 +21,14 @@ cpu() {
     printf '%s' "${times% *}"
 }
 
+# check_parts "PART..." NAME...: leave with their names, if one is none of these.
+check_parts() {
+    local name
+    for name in "${@:2}"; do
+        [[ " $1 " == *" $name "* && $name != *' '* ]] || die "There is no part \"$name\". Choose from: $1"
+    done
+}
+
 # loop N EACH SQL: a block that executes this N times, with i from 1, and commits after EACH.
 loop() {
     echo "DO \$\$ BEGIN FOR i IN 1 .. $1 LOOP $3; IF i % $2 = 0 THEN COMMIT; END IF; END LOOP; END \$\$"

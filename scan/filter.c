@@ -110,13 +110,12 @@ IsTrusted(Oid function)
 
 /*
  * IntegerKeys
- *		Which integers does this operator compare?
+ *		Which integers does an operator of this function compare?
  *
- * Known by its function: an operator of somebody else may call other values
- * equal.  Columns say less than it does of what it compares.
+ * An operator of somebody else may call other values equal.  Columns say less than it does of what it compares.
  */
 static void
-IntegerKeys(ScanFilter *filter, Oid operator)
+IntegerKeys(ScanFilter *filter, Oid function)
 {
 	static const struct
 	{
@@ -139,7 +138,6 @@ IntegerKeys(ScanFilter *filter, Oid operator)
 		{F_TIMESTAMP_EQ, SCAN_INT8, SCAN_INT8},
 		{F_TIMESTAMPTZ_EQ, SCAN_INT8, SCAN_INT8}
 	};
-	Oid			function = get_opcode(operator);
 
 	for (size_t i = 0; i < lengthof(known); i++)
 	{
@@ -181,13 +179,13 @@ BloomScanFilterOf(HashJoinState *join, ScanTesting testing)
 	filter->inner_desc = ExecGetResultType(innerPlanState(join));
 	for (int i = 0; i < filter->nkeys; i++)
 	{
-		Oid			operator = list_nth_oid(plan->hashoperators, i);
+		OpExpr	   *clause = list_nth_node(OpExpr, plan->hashclauses, i);
 		Node	   *inner = BloomScanStripRelabel(list_nth(hash->hashkeys, i));
 		Oid			outer_hash,
 					inner_hash;
 
-		if (!op_strict(operator) ||
-			!get_op_hash_functions(operator, &outer_hash, &inner_hash) ||
+		if (!func_strict(clause->opfuncid) ||
+			!get_op_hash_functions(clause->opno, &outer_hash, &inner_hash) ||
 			!IsA(inner, Var) || ((Var *) inner)->varno != OUTER_VAR ||
 			((Var *) inner)->varattno <= 0)
 			return NULL;
@@ -204,7 +202,7 @@ BloomScanFilterOf(HashJoinState *join, ScanTesting testing)
 			filter->dear = true;
 	}
 	if (filter->nkeys == 1)
-		IntegerKeys(filter, linitial_oid(plan->hashoperators));
+		IntegerKeys(filter, linitial_node(OpExpr, plan->hashclauses)->opfuncid);
 	return filter;
 }
 

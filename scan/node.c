@@ -701,7 +701,10 @@ ReadRow(PlanState *ps)
 	ExprState  *qual = scan->ss.ps.qual;
 	ProjectionInfo *projection = scan->ss.ps.ps_ProjInfo;
 	ExprContext *econtext = scan->ss.ps.ps_ExprContext;
-	bool		by_rows = !node->by_page || node->is_small;
+	bool		after = node->after;
+	bool		by_page = node->by_page;
+	bool		by_rows = !by_page || node->is_small;
+	bool		notes = qual != NULL && node->nuses > 0;
 	TableScanDesc desc;
 
 	if (unlikely(scan->ss.ps.chgParam != NULL))
@@ -729,7 +732,7 @@ ReadRow(PlanState *ps)
 			return Leave(node, counts, projection != NULL ?
 						 ExecClearTuple(projection->pi_state.resultslot) : slot);
 		}
-		if (!node->after)
+		if (!after)
 		{
 			BeforeRow(node);
 			if (unlikely(by_rows))
@@ -741,13 +744,13 @@ ReadRow(PlanState *ps)
 			BloomScanForgetPage(&node->page);
 			Counted(node->counts.backward++);
 		}
-		else if (node->by_page)
+		else if (by_page)
 		{
 			is_new = BloomScanIsNewPage(&node->page, desc);
 			if (is_new)
 				TestPage(node, desc);
 		}
-		if (!node->after)
+		if (!after)
 		{
 			tested = !is_new && node->is_paged;
 			if ((node->nahead > 0 || (is_new && node->npage > 0)) &&
@@ -764,10 +767,10 @@ ReadRow(PlanState *ps)
 			econtext->ecxt_scantuple = slot;
 		}
 		if (where != NULL)
-			meets = BloomScanMeets(where, is_new);
+			meets = BloomScanMeets(where, econtext, is_new);
 		else if (qual != NULL)
 			meets = ExecQual(qual, econtext);
-		if (qual != NULL && node->nuses > 0)
+		if (notes)
 			BloomScanNoteAsked(&node->condition, meets);
 		if (!meets)
 		{
@@ -783,7 +786,7 @@ ReadRow(PlanState *ps)
 			continue;
 		}
 		node->nscanned++;
-		if (!node->after && node->nuses > 0)
+		if (!after && node->nuses > 0)
 		{
 			if (node->nbehind > 0 && !Passes(node, slot, 1 << SCAN_BEHIND, &tested))
 				continue;

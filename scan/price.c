@@ -21,6 +21,8 @@
 #define LEAST_GAIN		0.03
 /* the rate that a test is given before its first window */
 #define UNKNOWN_RATE	0.5
+/* from so many rows on, what a condition has said of older ones counts half */
+#define MOST_ASKED		65536
 /* a key that costs more to hash is hashed where the join would do it */
 #define DEAR			150
 
@@ -125,11 +127,22 @@ BloomScanIsDear(double price)
  * ----------------------------------------------------------------
  */
 
+/* Rows of long ago count less. */
+static void
+Forget(ScanCondition *condition)
+{
+	if (condition->asked > MOST_ASKED)
+	{
+		condition->asked /= 2;
+		condition->failed /= 2;
+	}
+}
+
 /* The share of rows that meet the condition, as far as it was asked. */
 static double
 Passing(const ScanCondition *condition)
 {
-	return (condition->asked - condition->failed + 1) / (condition->asked + 1);
+	return (condition->asked - condition->failed + 1.0) / (condition->asked + 1.0);
 }
 
 /*
@@ -229,8 +242,9 @@ BloomScanRest(ScanTest *test, const ScanCondition *condition, int ntests)
  *		The next rows are tested, at the stage that does if this drops some.
  */
 void
-BloomScanBeginWindow(ScanTest *test, const ScanCondition *condition)
+BloomScanBeginWindow(ScanTest *test, ScanCondition *condition)
 {
+	Forget(condition);
 	test->stage = StageToLook(test, condition);
 	test->tested = test->dropped = 0;
 	test->rest = 0;
@@ -243,10 +257,11 @@ BloomScanBeginWindow(ScanTest *test, const ScanCondition *condition)
  * A test that does not pay goes to rest.
  */
 double
-BloomScanEndWindow(ScanTest *test, const ScanCondition *condition, int ntests)
+BloomScanEndWindow(ScanTest *test, ScanCondition *condition, int ntests)
 {
 	ScanStage	stage;
 
+	Forget(condition);
 	test->rate = (double) test->dropped / Max(test->tested, 1);
 	test->tested = test->dropped = 0;
 	stage = Choose(test, test->rate, condition);

@@ -41,8 +41,8 @@ typedef enum ScanTesting
 typedef struct ScanCondition
 {
 	double		price;			/* to ask it */
-	double		asked;			/* of late */
-	double		failed;
+	uint64		asked;			/* of late */
+	uint64		failed;
 } ScanCondition;
 
 /* One test, or several that are made together. */
@@ -90,23 +90,18 @@ extern bool BloomScanIsDear(double price);
 extern void BloomScanRest(ScanTest *test, const ScanCondition *condition,
 						  int ntests);
 extern void BloomScanBeginWindow(ScanTest *test,
-								 const ScanCondition *condition);
+								 ScanCondition *condition);
 extern double BloomScanEndWindow(ScanTest *test,
-								 const ScanCondition *condition, int ntests);
+								 ScanCondition *condition, int ntests);
 extern bool BloomScanGoOn(ScanTest *test, double rate,
 						  const ScanCondition *condition);
 
-/* The condition was asked about a row.  Rows of long ago count less. */
+/* The condition was asked about a row. */
 static inline void
 BloomScanNoteAsked(ScanCondition *condition, bool meets)
 {
 	condition->asked++;
 	condition->failed += !meets;
-	if (condition->asked > 65536)
-	{
-		condition->asked /= 2;
-		condition->failed /= 2;
-	}
 }
 
 /* Which of two goes first: the one that drops more rows for its price.  (rule 32) */

@@ -221,6 +221,17 @@ LookUp(PlanWalk *walk, PlanState *ps)
 	return known;
 }
 
+/* What is below a node by this link, the one child that rows come from or not. */
+static KnownNode *
+Below(PlanWalk *walk, KnownNode *known, PlanState **link)
+{
+	if (link != known->child)
+		return LookUp(walk, BloomScanBelow(*link));
+	if (known->below == NULL)
+		known->below = LookUp(walk, BloomScanBelow(*link));
+	return known->below;
+}
+
 /*
  * IsWorthIt
  *		Does the node cost so much that a filter above it can save more than it
@@ -286,10 +297,8 @@ Follow(PlanWalk *walk, ScanFilter *filter, PlanState **link, KnownNode *known,
 		passed |= IsA(ps, SubqueryScanState) ? 2 :
 			IsA(ps, NestLoopState) ? 4 :
 			IsA(ps, MergeJoinState) ? 8 : 16;
-		if (known->below == NULL)
-			known->below = LookUp(walk, BloomScanBelow(*known->child));
 		link = known->child;
-		known = known->below;
+		known = Below(walk, known, link);
 	}
 	if (filter->nkeys == 1 && known != begin)
 	{
@@ -309,15 +318,17 @@ Follow(PlanWalk *walk, ScanFilter *filter, PlanState **link, KnownNode *known,
  *		columns of its outer side.
  */
 static void
-FilterJoin(PlanWalk *walk, HashJoinState *join)
+FilterJoin(PlanWalk *walk, KnownNode *known)
 {
+	HashJoinState *join = castNode(HashJoinState, known->ps);
+	PlanState **outer = &outerPlanState(join);
 	HashJoin   *plan = (HashJoin *) join->js.ps.plan;
 	ScanFilter *filter;
 	AttrNumber	attno[SCAN_MAX_KEYS];
 	int			nkeys = list_length(plan->hashkeys);
 
-	if (outerPlanState(join)->plan->async_capable || nkeys > SCAN_MAX_KEYS ||
-		(!IsWorthIt(outerPlan(plan)) && walk->how == SCAN_TESTING_OFF))
+	if ((*outer)->plan->async_capable || nkeys > SCAN_MAX_KEYS ||
+		(!IsWorthIt((*outer)->plan) && walk->how == SCAN_TESTING_OFF))
 		return;
 	for (int i = 0; i < nkeys; i++)
 	{
@@ -330,8 +341,7 @@ FilterJoin(PlanWalk *walk, HashJoinState *join)
 	}
 	filter = BloomScanFilterOf(join, walk->how);
 	if (filter != NULL)
-		Follow(walk, filter, &outerPlanState(join),
-			   LookUp(walk, BloomScanBelow(outerPlanState(join))), attno, 0);
+		Follow(walk, filter, outer, Below(walk, known, outer), attno, 0);
 }
 
 /* Have the filters in the condition of a sequential scan tested above it. */
@@ -398,10 +408,13 @@ WalkPlan(PlanState *ps, void *context)
 
 	check_stack_depth();
 	planstate_tree_walker(ps, WalkPlan, context);
-	if (IsA(ps, HashJoinState) && !LookUp(walk, ps)->is_filtered)
+	if (IsA(ps, HashJoinState))
 	{
-		LookUp(walk, ps)->is_filtered = true;
-		FilterJoin(walk, (HashJoinState *) ps);
+		KnownNode  *known = LookUp(walk, ps);
+
+		if (!known->is_filtered)
+			FilterJoin(walk, known);
+		known->is_filtered = true;
 	}
 	return false;
 }

@@ -36,19 +36,8 @@
 #include "scan/where.h"
 
 /* prices: of the operator, and of a test of many, beside hashing the key */
-#define PRICE_OPERATOR	80
-#define PRICE_BATCH		12
-
-/* filter @> key, one of the members of the condition. */
-typedef struct WhereTest
-{
-	ExprState  *filter;
-	int			paramid;		/* of an InitPlan's result; -1: something else */
-	AttrNumber	attno;			/* of the key */
-	ScanColumn	column;
-	void	   *batch;			/* the type's */
-	Oid			type;			/* of the key */
-} WhereTest;
+#define PRICE_OPERATOR	70
+#define PRICE_BATCH		30
 
 /* Where a filter comes from, for reports. */
 #define FROM_CONSTANT	1
@@ -56,24 +45,6 @@ typedef struct WhereTest
 #define FROM_OUTSIDE	4		/* of the statement */
 #define FROM_ABOVE		8		/* in the plan: a nested loop, or a subquery
 								 * around */
-
-struct ScanWhere
-{
-	SeqScanState *scan;
-	Plan	   *planned;		/* the scan, as the planner has made it */
-	int			ntests;
-	WhereTest  *tests;
-
-	/* The scan's condition, in its order: what comes before the first test, */
-	ExprState  *ahead;			/* or NULL */
-	ExprState  *whole;			/* what comes from it on, */
-	ExprState  *rest;			/* and that without the tests, or NULL */
-
-	ScanTest	test;			/* all tests together */
-	ScanCondition condition;	/* what comes before them */
-	bool		is_tested;		/* have all tests tested this page? */
-				Counted(ScanWhereCounts counts);
-};
 
 
 /* ----------------------------------------------------------------
@@ -222,35 +193,6 @@ BloomScanCountWhere(ScanWhere *where, uint64 nrows, int ntests)
 		BloomScanEndWindow(test, &where->condition, ntests);
 		Counted(where->counts.rests += test->stage == SCAN_NOT);
 	}
-}
-
-/* ----------------------------------------------------------------
- *		Rows
- * ----------------------------------------------------------------
- */
-
-/*
- * BloomScanMeets
- *		Does the row in the scan's expression context meet its condition?
- *
- * It is asked in the order of the server, but for the tests if the row was
- * tested together with those of its page.
- */
-bool
-BloomScanMeets(ScanWhere *where, bool is_new)
-{
-	ExprContext *econtext = where->scan->ss.ps.ps_ExprContext;
-	bool		is_tested = !is_new && where->is_tested;
-
-	if (where->ahead != NULL)
-	{
-		bool		meets = ExecQual(where->ahead, econtext);
-
-		BloomScanNoteAsked(&where->condition, meets);
-		if (!meets)
-			return false;
-	}
-	return ExecQual(is_tested ? where->rest : where->whole, econtext);
 }
 
 

@@ -68,8 +68,9 @@ END $$;
 SELECT passed BETWEEN 400 AND 420 AS few_pass, passed + removed AS rows, untested FROM counts('SELECT FROM fact JOIN dim USING (k)');
 SELECT passed BETWEEN 400 AND 420 AS few_pass, passed + removed AS rows, untested FROM counts('SELECT FROM fact JOIN dim USING (k) WHERE fact.s >= 0');
 
--- all rows are accounted for: those of the scan met its condition, or were dropped unasked
-CREATE FUNCTION sums(query text, OUT read int, OUT adds_up boolean) LANGUAGE plpgsql AS $$
+-- all rows are accounted for: those of the scan met its condition, or were dropped unasked;
+-- of several loops EXPLAIN shows averages, which are rounded
+CREATE FUNCTION sums(query text, OUT read int, OUT adds_up boolean, OUT loops int) LANGUAGE plpgsql AS $$
 DECLARE
     plan jsonb;
     ours jsonb;
@@ -78,9 +79,12 @@ BEGIN
     EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
     ours := jsonb_path_query_first(plan, 'strict $.**?(@."Custom Plan Provider" == "Bloom Filter")');
     scan := ours -> 'Plans' -> 0;
-    read := (scan ->> 'Actual Rows')::numeric + coalesce((scan ->> 'Rows Removed by Filter')::numeric, 0);
-    adds_up := (ours ->> 'Actual Rows')::numeric + coalesce((ours ->> 'Rows Removed by Bloom Filter')::numeric, 0) + coalesce((ours ->> 'Rows Removed by Filter')::numeric, 0)
-        = (scan ->> 'Actual Rows')::numeric AND coalesce((ours ->> 'Rows Not Tested')::numeric, 0) <= (ours ->> 'Actual Rows')::numeric;
+    loops := scan ->> 'Actual Loops';
+    read := ((scan ->> 'Actual Rows')::numeric + coalesce((scan ->> 'Rows Removed by Filter')::numeric, 0)) * loops;
+    adds_up := ours ->> 'Actual Loops' = loops::text
+        AND abs((ours ->> 'Actual Rows')::numeric + coalesce((ours ->> 'Rows Removed by Bloom Filter')::numeric, 0) + coalesce((ours ->> 'Rows Removed by Filter')::numeric, 0)
+            - (scan ->> 'Actual Rows')::numeric) <= CASE loops WHEN 1 THEN 0 ELSE 2 END
+        AND coalesce((ours ->> 'Rows Not Tested')::numeric, 0) <= (ours ->> 'Actual Rows')::numeric + CASE loops WHEN 1 THEN 0 ELSE 1 END;
 END $$;
 CREATE TABLE few AS SELECT bloom_agg(i) AS f FROM generate_series(0, 99) AS i;
 CREATE TABLE query (n serial, q text);
@@ -90,11 +94,30 @@ INSERT INTO query (q) VALUES ('SELECT FROM fact JOIN dim USING (k) WHERE s % 3 =
 CREATE FUNCTION all_sums(testing text) RETURNS TABLE (n int, read int, adds_up boolean) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('bloomtype_scan.testing', testing, false);
-    RETURN QUERY SELECT query.n, s.* FROM query, sums(q) AS s ORDER BY query.n;
+    RETURN QUERY SELECT query.n, s.read, s.adds_up FROM query, sums(q) AS s ORDER BY query.n;
 END $$;
 SELECT * FROM all_sums('force');
 SELECT * FROM all_sums('small') WHERE NOT adds_up OR read <> 20000;
 SELECT * FROM all_sums('off') WHERE NOT adds_up OR read <> 20000;
+-- with workers, and in loops
+CREATE FUNCTION many_sums(form text, times int) RETURNS TABLE (n int, testing text, several boolean, all_read boolean, adds_up boolean) LANGUAGE plpgsql AS $$
+BEGIN
+    FOREACH testing IN ARRAY '{force,small,off}'::text[] LOOP
+        PERFORM set_config('bloomtype_scan.testing', testing, false);
+        RETURN QUERY SELECT query.n, many_sums.testing, s.loops > 1, abs(s.read - 20000 * times) <= 2 * s.loops, s.adds_up
+            FROM query, sums(format(form, q)) AS s WHERE query.n IN (1, 2, 4, 5);
+    END LOOP;
+END $$;
+SELECT several, all_read, adds_up, count(*) FROM many_sums('SELECT FROM generate_series(1, 3) AS g, LATERAL (SELECT FROM (%s OFFSET 0) AS q WHERE g > 0 OFFSET 0) AS s', 3) GROUP BY 1, 2, 3;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT bool_or(several) AS workers, all_read, adds_up, count(*) FROM many_sums('SELECT count(*) FROM (%s) AS s', 1) GROUP BY all_read, adds_up;
+SET max_parallel_workers_per_gather = 0;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 -- but behind a security barrier the condition goes first
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM fact WHERE s < 10;
 SET bloomtype_scan.testing = force;

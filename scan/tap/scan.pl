@@ -96,6 +96,7 @@ my %rules = (
 	'volatile functions in subplans' => q{SELECT count(*) FROM fact JOIN dim USING (k) WHERE (SELECT nextval('called') WHERE fact.s >= 0) > 0; SELECT last_value FROM called},
 	'volatile functions in nested loops' => q{SET enable_memoize = off; SET join_collapse_limit = 1; SELECT count(*) FROM fact CROSS JOIN LATERAL (SELECT nextval('called') WHERE fact.s >= 0 OFFSET 0) AS l JOIN dim ON fact.k = dim.k; SELECT last_value FROM called},
 	'barriers hide rows' => q{SELECT count(*) FROM visible JOIN two ON visible.o OPERATOR(=) two.o},
+	'rows are counted as read' => q{BEGIN; SELECT count(*) FROM fact JOIN dim USING (k); SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE relid = 'fact'::regclass; COMMIT},
 	'LIMIT over Gather' => $parallel . q{SET bloomtype_scan.testing = off; SELECT count_nodes('SELECT fact.k FROM fact JOIN dim USING (k) LIMIT 1') >= 0},
 	'Gather in an InitPlan' => $parallel . q{SET bloomtype_scan.testing = off; SELECT count_nodes('SELECT (SELECT count(*) FROM fact JOIN dim USING (k)) FROM dim LIMIT 1') >= 0},
 	'parallel, shared table' => $parallel . q{SELECT count(*), sum(large.g) FROM fact JOIN large USING (k)},
@@ -177,6 +178,12 @@ my %prices = (
 	scan_verify => ['a filter whose check compared nothing is refused', sub {
 		my ($use) = reports($_[0], 'force', 'SELECT count(*) FROM fact RIGHT JOIN (SELECT NULL::int AS k FROM thousand WHERE k < 9 OFFSET 0) AS d USING (k)');
 		return $use->{made} == 0; }],
+	scan_counts => ['the rows of the scan are those that passed and those that were dropped', sub {
+		my ($passed, $dropped, $scanned) = ask($_[0], 'SET bloomtype_scan.testing = force; SET bloomtype_scan.enabled = on',
+			'EXPLAIN (ANALYZE, COSTS off, TIMING off) SELECT count(*) FROM fact JOIN dim USING (k)') =~ /Bloom Filter\) \(actual rows=(\d+).*Removed by Bloom Filter: (\d+).*Seq Scan on fact \(actual rows=(\d+)/s;
+		return $scanned == 50000 && $passed + $dropped == $scanned; }],
+	scan_expected => ['few rows are expected, and many come', sub {
+		return count_of($_[0], 'SET bloomtype_scan.testing = off', 'Rows Removed by Bloom Filter', 'SELECT count(*) FROM fact JOIN dim USING (k) WHERE s % 3 = 1') > 10000; }],
 	scan_hidden => ['behind a security barrier, EXPLAIN ANALYZE counts rows of the view alone', sub {
 		return count_of($_[0], 'SET bloomtype_scan.testing = force', 'Rows Removed by Bloom Filter', 'SELECT count(*) FROM (SELECT * FROM seen OFFSET 0) AS s JOIN dim USING (k)') <= 5000; }]);
 
@@ -240,6 +247,7 @@ my %mutants = (
 	scan_natts => 'columns that were added',
 	scan_current => 'ends of a bitmap',
 	scan_last => 'all chunks',
+	scan_statistics => 'rows are counted as read',
 	scan_gives_up => undef,
 	scan_dead => undef);
 

@@ -66,6 +66,7 @@ my %rules = (
 	'UPDATE, DELETE, FOR UPDATE' => qq{BEGIN; SELECT k FROM fact WHERE $filter @> k FOR UPDATE; UPDATE fact SET k = k + 2 WHERE $filter @> k; DELETE FROM fact WHERE $filter @> k AND s % 4 = 0; SELECT count(*), sum(k) FROM fact; ROLLBACK},
 	'row security' => qq{SET ROLE reader; SELECT count(*), sum(s) FROM secret WHERE $filter @> k; SELECT count(*) FROM secret WHERE s > 50 AND (SELECT f FROM filters WHERE id = 5) @> k},
 	'parallel' => $parallel . qq{SELECT count(*), sum(k) FROM fact WHERE $filter @> k; SELECT k FROM fact WHERE $filter @> k ORDER BY k},
+	'below Gather' => $parallel . qq{SELECT count(*), sum(k) FROM (SELECT k FROM fact WHERE $filter @> k OFFSET 0) AS s},
 	'a join with a filter of its own' => qq{SELECT count(*) FROM fact JOIN small USING (k) WHERE $filter @> k; SELECT count(*), sum(fact.k) FROM fact JOIN small ON small.k = s WHERE $filter @> fact.k AND s % 3 > 0},
 	'a filter of a join that comes later' => qq{SELECT count(*), sum(k) FROM timed JOIN times USING (t) WHERE $filter @> k});
 
@@ -102,6 +103,7 @@ my %mutants = (
 	where_volatile => 'volatile conditions',
 	where_cached_plan => 'a cached plan',
 	where_current_of => 'WHERE CURRENT OF',
+	where_gather => 'below Gather',
 	where_joined => 'a filter of a join that comes later');
 
 foreach my $mutant (sort keys %mutants)
@@ -141,7 +143,9 @@ my $analyze = 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off
 	unlike(ask($ours, 'SET bloomtype_scan.enabled = on', qq{EXPLAIN (COSTS off) SELECT count(*) FROM small WHERE $filter @> k}), qr/Custom/, 'a small table has no node');
 	$plan = ask($ours, "$forced; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT count(*) FROM fact WHERE $filter @> k});
 	like($plan, qr/Custom Scan \(Bloom Filter\).*Parallel Seq Scan on fact \([^)]* loops=3\)/s, 'EXPLAIN ANALYZE with workers');
-	like(ask($ours, "$forced; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT k FROM fact WHERE $filter @> k}), qr/Gather.*Parallel Seq Scan/s, 'below Gather');
+	my $below = sub { my ($library) = @_; return ask($library, "$forced; $parallel", qq{EXPLAIN (ANALYZE, COSTS off) SELECT k FROM fact WHERE $filter @> k}); };
+	like($below->($ours), qr/Gather.*Parallel Seq Scan/s, 'below Gather');
+	unlike($below->(library_of('where_worker')), qr/Parallel Seq Scan/, 'where_worker is caught');
 }
 
 # A join and a condition: one node, which tests pages for both
