@@ -343,6 +343,9 @@ CheckExtras(Relation rel)
 		!(rel->trigdesc->numtriggers == 1 && NeverFires(&rel->trigdesc->triggers[0])))
 		return psprintf("It has a trigger \"%s\".",
 						rel->trigdesc->triggers[0].tgname);
+	if (rel->trigdesc != NULL && rel->trigdesc->numtriggers > 0 &&
+		rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		return "It has unique keys, and is unlogged: a crash would empty it, but keep the rows of prepared transactions.";
 	if (rel->rd_rules != NULL && rel->rd_rules->numLocks > 0)
 		return "It has a rule.";
 	if (rel->rd_rel->relrowsecurity || rel->rd_rel->relforcerowsecurity)
@@ -392,9 +395,14 @@ StoredSetCure(Relation rel)
 
 	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
 	{
-		if (NeverFires(&rel->trigdesc->triggers[i]))
-			return psprintf("It has the unique keys of table \"%s\": call bloom_unique_drop, and bloom_unique_create again.",
-							get_rel_name(rel->trigdesc->triggers[i].tgconstrrelid));
+		if (!NeverFires(&rel->trigdesc->triggers[i]))
+			continue;
+		if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+			return psprintf("ALTER TABLE %s SET LOGGED;",
+							quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+													   RelationGetRelationName(rel)));
+		return psprintf("It has the unique keys of table \"%s\": call bloom_unique_drop, and bloom_unique_create again.",
+						get_rel_name(rel->trigdesc->triggers[i].tgconstrrelid));
 	}
 	if (RelationGetDescr(rel)->natts <= STORED_SET_COLUMNS ||
 		ReadParams(RelationGetDescr(rel), &set) != NULL)

@@ -19,7 +19,7 @@ use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(start_server start_small_server kill_server start_again use_library use_mutant copy_sources apply_mutant answer create_set start_sessions start_sessions_in start_sessions_on end_sessions in_sessions
-	make_gate paused);
+	make_gate paused make_limited);
 
 my $node;
 my $gates = 0;
@@ -317,6 +317,23 @@ sub in_sessions
 {
 	my ($n, $sql) = @_;
 	return end_sessions(start_sessions(("\\set ON_ERROR_STOP 1\n$sql") x $n));
+}
+
+# make_limited DATABASE: limited(statement, rows) that stops a statement before its end, as procedural languages
+# can: its keys are collected until the transaction commits.
+sub make_limited
+{
+	my ($database) = @_;
+	my $module = "${PostgreSQL::Test::Utils::tmp_check}/limited.so";
+	my $pg_config = $ENV{PG_CONFIG} || 'pg_config';
+
+	if (!-e $module)
+	{
+		chomp(my $include = `$pg_config --includedir-server`);
+		system_or_bail('gcc', '-shared', '-fPIC', "-I$include", '-o', $module, "$FindBin::RealBin/limited.c");
+	}
+	$node->safe_psql($database, "CREATE FUNCTION limited(text, int) RETURNS bigint AS '$module' LANGUAGE C");
+	return;
 }
 
 # make_gate DATABASE: what paused needs there.

@@ -96,6 +96,10 @@ SELECT bloom_unique_rebuild('event', '"Key"') > 0 AS rebuilt;
 CALL bloom_unique_validate('event', '"Key"');
 ALTER TABLE event ENABLE TRIGGER event_id_unique;
 DROP TABLE event_4;
+-- several that stay disabled, and a command of two parts: one warning each
+ALTER TABLE event DISABLE TRIGGER USER, DISABLE TRIGGER event_id_unique;
+ALTER TABLE ONLY event ENABLE TRIGGER event_id_unique, ENABLE TRIGGER USER;
+ALTER TABLE event ENABLE TRIGGER USER;
 
 -- many keys that one row has, which has another version in its page
 UPDATE event SET body = 'updated' WHERE "Key" = '00000000-0000-0000-0000-000000000009';

@@ -220,6 +220,28 @@ DROP TRIGGER log_id_unique_belongs ON log_id_unique;
 INSERT INTO log VALUES (20002, 1);
 SELECT bloom_unique_rebuild('log', 'id');
 INSERT INTO log VALUES (20001, 0);
+-- fail: a crash would empty it
+ALTER TABLE log_id_unique SET UNLOGGED;
+INSERT INTO log VALUES (20002, 1);
+INSERT INTO log_1 (id, p) VALUES (20002, 1);
+SELECT bloom_unique_claim('log', 'id', 20002::bigint);
+SELECT bloom_unique_rebuild('log', 'id');
+SELECT problem FROM bloom_sets() WHERE set = 'log_id_unique'::regclass;
+SELECT bloom_set_contains('log_id_unique', 1::bigint);
+ALTER TABLE log_id_unique SET LOGGED;
+INSERT INTO log VALUES (20001, 0);
+-- triggers that are of no key: of a partition, and in place of one that is
+CREATE TRIGGER more BEFORE INSERT OR UPDATE ON log_1 FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique('5');
+INSERT INTO log_1 (id, p) VALUES (20002, 1);
+DROP TRIGGER more ON log_1;
+BEGIN;
+CREATE OR REPLACE TRIGGER log_id_unique_open BEFORE INSERT OR UPDATE ON log FOR EACH STATEMENT EXECUTE FUNCTION bloom_unique('5');
+SAVEPOINT s;
+INSERT INTO log VALUES (20002, 1);
+ROLLBACK TO s;
+DROP TRIGGER log_id_unique_open ON log;
+INSERT INTO log VALUES (20002, 1), (20002, 0);
+ROLLBACK;
 -- the constraint is dropped: what is left goes
 DROP TRIGGER log_id_unique ON log;
 INSERT INTO log VALUES (20002, 1);

@@ -36,8 +36,7 @@ SELECT apart_unique.bloom_unique_rebuild('apart.t', 'id');
 -- fail, and without the extension, the table is as it was
 DROP EXTENSION bloomtype_unique;
 SET client_min_messages = warning;
--- keys that are collected go with it
-ALTER TABLE apart.t DISABLE TRIGGER t_id_unique_close;
+-- nor is anything left to do of a transaction that has written rows
 BEGIN;
 INSERT INTO apart.t VALUES (2, 1);
 DROP EXTENSION bloomtype_unique CASCADE;

@@ -22,6 +22,7 @@ my $guarded = 'INSERT INTO t VALUES (1, 2); INSERT INTO t VALUES (2, 1); INSERT 
 my $refused = '23505 23505 23505';
 my $whole = '1:1 2:2 3:1';
 
+make_limited('postgres');
 answer('CREATE ROLE regress_bloom_other; CREATE ROLE regress_bloom_clerk');
 
 # the schema of the test, and the seed of its key
@@ -228,9 +229,8 @@ foreach my $new ('new.note IS NOT NULL', 'new.id IS NOT NULL AND new.note IS NOT
 	try("the columns become those of $new while keys are collected", "ALTER TABLE t ADD COLUMN note text DEFAULT 'x'; CREATE INDEX ON t (note); CREATE INDEX ON t (id, note); CREATE INDEX ON t (v);" . qq{
 	SELECT pg_get_triggerdef(oid) AS def FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname = 't_id_unique' \\gset
 	SELECT replace(:'def', 'new.id IS NOT NULL', '$new') AS new \\gset
-	ALTER TABLE t DISABLE TRIGGER t_id_unique_close;
-	BEGIN; INSERT INTO t VALUES (139287474864128, 1, 5), (6, 1, 6); DROP TRIGGER t_id_unique ON t; :new; COMMIT;
-	DROP TRIGGER t_id_unique ON t; :def; ALTER TABLE t ENABLE TRIGGER t_id_unique_close;
+	BEGIN; SELECT limited('INSERT INTO t VALUES (139287474864128, 1, 5), (6, 1, 6), (7, 1, 7) RETURNING id', 2); DROP TRIGGER t_id_unique ON t; :new; COMMIT;
+	DROP TRIGGER t_id_unique ON t; :def;
 	} . $guarded, "55000 $refused", $whole);
 }
 try('the triggers of a table are made on another', q{

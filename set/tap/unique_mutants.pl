@@ -30,6 +30,7 @@ sub result
 }
 
 $node->safe_psql('postgres', 'CREATE ROLE clerk');
+make_limited('postgres');
 my $seed = q{SELECT convert_from(rtrim(tgargs, '\\x00'), 'UTF8') AS seed FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname = 't_id_unique' \gset
 };
 # another's event trigger, which is called before ours
@@ -52,7 +53,16 @@ foreach my $test (
 		SELECT bloom_unique_drop('m', 'id'); SELECT FROM payroll", ' | 1:1 2:2' ],
 	[ 'unique_form', 'int', "${seed}DROP TRIGGER t_id_unique ON t; CREATE CONSTRAINT TRIGGER t_id_unique AFTER UPDATE ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); INSERT INTO t VALUES (1, 2)", 'cannot check | 1:1 2:2' ],
 	[ 'unique_plain', 'int', "${seed}DROP TRIGGER t_id_unique ON t; CREATE TRIGGER t_id_unique AFTER INSERT OR UPDATE ON t FOR EACH ROW WHEN (NEW.id IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); INSERT INTO t VALUES (5, 2)", 'cannot check | 1:1 2:2' ],
-	[ 'unique_same', 'int', "${seed}CREATE INDEX ON t (p); ALTER TABLE t DISABLE TRIGGER t_id_unique_close; BEGIN; INSERT INTO t VALUES (5, 1); DROP TRIGGER t_id_unique ON t; CREATE CONSTRAINT TRIGGER t_id_unique AFTER INSERT OR UPDATE ON t FOR EACH ROW WHEN (NEW.p IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); COMMIT", 'the unique key of table "t" was changed meanwhile | 1:1 2:2' ],
+	# others' triggers: another constraint, one of another form, another trigger AFTER STATEMENT, one of a partition, and another set
+	[ 'unique_second', 'int', "${seed}CREATE CONSTRAINT TRIGGER z AFTER INSERT OR UPDATE ON t FOR EACH ROW WHEN (NEW.p IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); INSERT INTO t VALUES (5, 1)", 'cannot check | 1:1 2:2' ],
+	[ 'unique_stranger', 'int', "${seed}CREATE CONSTRAINT TRIGGER z AFTER INSERT OR UPDATE ON t FOR EACH ROW WHEN (NEW.id > 0) EXECUTE FUNCTION bloom_unique(:'seed'); INSERT INTO t VALUES (5, 1)", 'cannot check | 1:1 2:2' ],
+	[ 'unique_close', 'int', "${seed}CREATE OR REPLACE TRIGGER t_id_unique_close AFTER INSERT OR UPDATE OR TRUNCATE ON t FOR EACH STATEMENT WHEN ('pg_class'::regclass IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); INSERT INTO t VALUES (5, 1)", 'cannot check | 1:1 2:2' ],
+	[ 'unique_copy', 'int', "${seed}CREATE CONSTRAINT TRIGGER z AFTER INSERT OR UPDATE ON t2 FOR EACH ROW WHEN (NEW.p IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); INSERT INTO t2 VALUES (5, 2)", 'cannot check | 1:1 2:2' ],
+	[ 'unique_two_sets', 'int', "${seed}CREATE TABLE more (LIKE t_id_unique INCLUDING ALL); CREATE CONSTRAINT TRIGGER z AFTER UPDATE OF start ON more FROM t FOR EACH ROW WHEN (false) EXECUTE FUNCTION bloom_unique(:'seed');\n\\c -\nINSERT INTO t VALUES (5, 1)",
+		'"more" cannot be used as the Bloom set of the unique keys of table "t" | 1:1 2:2' ],
+	[ 'unique_unclosed', 'int', 'ALTER TABLE t DISABLE TRIGGER t_id_unique_close; BEGIN; INSERT INTO t VALUES (1, 2); ROLLBACK', 'duplicate key | 1:1 2:2' ],
+	[ 'unique_enable', 'int', 'ALTER TABLE t DISABLE TRIGGER t_id_unique; INSERT INTO t VALUES (1, 2); ALTER TABLE t ENABLE TRIGGER t_id_unique; DELETE FROM t WHERE p = 2; ALTER TABLE t ENABLE TRIGGER t_id_unique', 'could not create unique constraint "t_id_unique" | 1:1' ],
+	[ 'unique_same', 'int', "${seed}CREATE INDEX ON t (p); BEGIN; SELECT limited('INSERT INTO t VALUES (5, 1), (6, 1) RETURNING id', 1); DROP TRIGGER t_id_unique ON t; CREATE CONSTRAINT TRIGGER t_id_unique AFTER INSERT OR UPDATE ON t FOR EACH ROW WHEN (NEW.p IS NOT NULL) EXECUTE FUNCTION bloom_unique(:'seed'); COMMIT", 'the unique key of table "t" was changed meanwhile | 1:1 2:2' ],
 	[ 'unique_attached', 'int', $first->("BEGIN ALTER TABLE t ATTACH PARTITION t4 FOR VALUES IN (4); RAISE EXCEPTION 'back'; EXCEPTION WHEN raise_exception THEN NULL; END;") . 'CREATE TABLE t3 (LIKE t); INSERT INTO t3 VALUES (7, 3); CREATE INDEX ON t3 (id); CREATE TABLE t4 (LIKE t); CREATE INDEX ON t4 (id); SET first.is_done = $$$$; ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3); INSERT INTO t VALUES (7, 1)', 'duplicate key | 1:1 2:2 7:3' ],
 	[ 'unique_parents', 'int', $first->('ALTER TABLE u ATTACH PARTITION t4 FOR VALUES IN (4);') . 'CREATE TABLE u (LIKE t) PARTITION BY LIST (p); CREATE TABLE t3 (LIKE t); INSERT INTO t3 VALUES (1, 3); CREATE INDEX ON t3 (id); CREATE TABLE t4 (LIKE t); CREATE INDEX ON t4 (id); SET first.is_done = $$$$; ALTER TABLE t ATTACH PARTITION t3 FOR VALUES IN (3)', 'duplicate key | 1:1 2:2' ],
 	[ 'unique_fetch', 'int', 'UPDATE t SET p = 1 WHERE id = 1; INSERT INTO t SELECT 1, 1 FROM generate_series(1, 60); INSERT INTO t VALUES (1, 2)', 'duplicate key duplicate key | 1:1 2:2' ],
@@ -61,6 +71,7 @@ foreach my $test (
 	my ($mutant, $type, $sql, $expected) = @$test;
 
 	use_mutant($mutant);
+	make_limited($mutant);
 	is(result('postgres', $type, $sql), $expected, "without $mutant");
 	isnt(result($mutant, $type, $sql), $expected, "... which is caught");
 }

@@ -14,7 +14,7 @@ use lib $FindBin::RealBin, "$FindBin::RealBin/../../test";
 use Server;
 use Test::More;
 
-my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish);
+my @mutants = qw(unique_claim unique_wait unique_look unique_messages unique_one_snapshot unique_second_look unique_subxacts unique_never_waits unique_rewritten unique_finish unique_blocker unique_same);
 my $node = start_small_server('bloomtype_set', 'races', "fsync = off\nautovacuum = off\nclient_min_messages = error\nlock_timeout = 20s\n",
 	'-DBLOOM_PAUSE_AT_GATE', '-DBLOOM_UNIQUE_BATCH=2');
 my $schemas = 0;
@@ -393,6 +393,33 @@ foreach my $what ([ "SELECT bloom_unique_drop('t', 'id'); SELECT bloom_unique_cr
 }
 
 
+# The columns become others
+foreach my $database ('postgres', 'unique_same')
+{
+	make($database);
+	$node->safe_psql($database, 'CREATE INDEX ON t (p)');
+	my $said = paused($database, 'unique-validate', "CALL bloom_unique_validate('t', 'id')",
+		"SELECT pg_get_triggerdef(oid) AS def FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname = 't_id_unique' \\gset\n"
+		  . "BEGIN; DROP TRIGGER t_id_unique ON t;\nSELECT replace(:'def', 'new.id IS', 'new.p IS') \\gexec\nCOMMIT");
+	$database eq 'postgres' ? like($said, qr/ERROR:  the unique key of table "t" was changed meanwhile/, 'the columns are exchanged while bloom_unique_validate adds keys')
+	  : unlike($said, qr/was changed meanwhile/, "... and $database is caught");
+}
+
+# What is emptied, given away and dropped is found by OID: another table may have got the name
+# of the set while a command waited for it
+$node->safe_psql('postgres', 'CREATE ROLE regress_bloom_heir');
+foreach my $test (
+	[ 'TRUNCATE t', q{SELECT keys FROM bloom_set_info('other_name')} ],
+	[ 'ALTER TABLE t OWNER TO regress_bloom_heir', q{SELECT count(*) FROM pg_class WHERE oid = 'other_name'::regclass AND relowner <> 'regress_bloom_heir'::regrole} ],
+	[ "SELECT bloom_unique_rebuild('t', 'id')", q{SELECT keys - 2 FROM bloom_set_info('other_name')} ],
+	[ "SELECT bloom_unique_drop('t', 'id')", q{SELECT count(*) FROM pg_class WHERE oid = to_regclass('other_name')} ])
+{
+	my ($sql, $left) = @$test;
+
+	is(says_beside("ALTER TABLE t_id_unique RENAME TO other_name; CREATE TABLE t_id_unique (id text); INSERT INTO t_id_unique VALUES ('kept')", 'SELECT', $sql), '', "the set has another name since: $sql");
+	is($node->safe_psql('postgres', "$left; SELECT id FROM t_id_unique; SELECT count(*) FROM pg_class WHERE oid = 't_id_unique'::regclass AND relowner = 'regress_bloom_heir'::regrole"), "0\nkept\n0", '... and the table that has its name is as it was');
+}
+
 # A partition is rewritten between the snapshot by which repeats are looked for and its lock
 foreach my $database ('postgres', 'unique_rewritten')
 {
@@ -418,6 +445,44 @@ foreach my $database ('postgres', 'unique_finish')
 	$database eq 'postgres' ? like($said, qr/ERROR:  42704: the unique key of table "t" was dropped meanwhile/, 'the key is dropped while validate waits for its last locks')
 	  : unlike($said, qr/ERROR:  42704: /, "... and $database is caught");
 	is(end_sessions($holder), '', '... which is done');
+}
+
+# The mark must wait for a transaction that has written the lowest list, and holds no lock
+# on the table then.  Which hashes are in that list depends on the seed: so each key is the
+# lowest until now, and it is asked when one of them has made its transaction write it.
+foreach my $database ('postgres', 'unique_blocker')
+{
+	my $lowest = q{t_id_unique WHERE start = -9223372036854775808 AND lane = 0};
+
+	foreach my $begin ('', 'BEGIN; ')
+	{
+		my $where = $begin eq '' ? 'CALL' : 'CALL in a transaction';
+		my $is_held = 0;
+
+		make($database);
+		$node->safe_psql($database, q{SELECT bloom_unique_drop('t', 'id'); SELECT bloom_unique_create('t', 'id', validate => false)});
+		foreach my $id (reverse split /\n/, $node->safe_psql($database, q{
+			SELECT id FROM generate_series(1000, 11000) AS id, bloom_set_info('t_id_unique') AS i, bloom_hash(id::bigint, i.seed) AS hash
+			WHERE hash >= 0 ORDER BY hash LIMIT 100}))
+		{
+			$node->safe_psql($database, "BEGIN; INSERT INTO t VALUES ($id, 2); PREPARE TRANSACTION 'other'");
+			$is_held = $node->safe_psql($database, "SELECT count(*) FROM $lowest AND xmax <> 0");
+			last if $is_held;
+			$node->safe_psql($database, "COMMIT PREPARED 'other'");
+		}
+		$is_held or die 'no key makes its transaction write the lowest list';
+		my ($session) = start_sessions_in($database, "SET application_name = 'beside'; SET client_min_messages = notice;\n${begin}CALL bloom_unique_validate('t', 'id');\nCOMMIT");
+		$node->poll_query_until($database, q{SELECT count(*) = 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'beside' AND locktype = 'transactionid' AND NOT granted})
+		  or die 'it does not wait';
+		my $locks = $node->safe_psql($database, q{SELECT string_agg(mode, ' ') FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE application_name = 'beside' AND relation = 't'::regclass});
+		my $expected = $begin eq '' ? '' : 'AccessShareLock';
+		$database eq 'postgres' ? is($locks, $expected, "$where: the last step waits for the lowest list, and keeps no lock that others need")
+		  : like($locks, qr/ShareUpdateExclusiveLock/, "... and $database is caught");
+		$node->safe_psql($database, q{COMMIT PREPARED 'other'});
+		my $said = end_sessions($session);
+		like($said, qr/NOTICE:  all keys are in the set; waiting for transaction \d+, which has written to it$/m, '... says so') if $database eq 'postgres';
+		is($node->safe_psql($database, "SELECT (get_byte(hashes, 0) & 128) <> 0 FROM $lowest"), 't', '... and goes on');
+	}
 }
 
 $node->stop;

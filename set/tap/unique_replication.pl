@@ -76,21 +76,34 @@ foreach my $table ('t', 's')
 like(refused('INSERT INTO t VALUES (2003, 1)'), qr/$repeat/, 'a key that was changed');
 is(refused('INSERT INTO t VALUES (2002, 1)'), '', 'and what it was is free');
 
+# stops SQL: does what the publisher has done stop the worker?
+sub stops
+{
+	my ($sql) = @_;
+	my $log = -s $subscriber->logfile;
+
+	answer($sql);
+	foreach my $attempt (1 .. 600)
+	{
+		return 1 if substr(slurp_file($subscriber->logfile), $log) =~ /ERROR:  $repeat "t_id_unique"/;
+		select undef, undef, undef, 0.1;
+	}
+	return 0;
+}
+
 # a row that is there already stops the worker, as a unique index would
 $subscriber->safe_psql('postgres', 'INSERT INTO t VALUES (3000, 1)');
-my $log = -s $subscriber->logfile;
-answer('INSERT INTO t VALUES (3000, 2), (3001, 2)');
-my $stopped = 0;
-foreach my $attempt (1 .. 600)
-{
-	last if $stopped = substr(slurp_file($subscriber->logfile), $log) =~ /ERROR:  $repeat "t_id_unique"/;
-	select undef, undef, undef, 0.1;
-}
-ok($stopped, 'a repeat stops the apply');
+ok(stops('INSERT INTO t VALUES (3000, 2), (3001, 2)'), 'a repeat stops the apply');
 is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM t WHERE id IN (3000, 3001)'), 1, 'and nothing of the transaction is there');
 $subscriber->safe_psql('postgres', 'DELETE FROM t WHERE id = 3000');
 $node->wait_for_catchup('rows');
 is($subscriber->safe_psql('postgres', q{SELECT string_agg(id || ':' || p, ' ' ORDER BY id) FROM t WHERE id >= 3000}), '3000:2 3001:2', 'until the row is gone');
+
+# rows are applied one by one: keys that are exchanged stop the worker, for good
+answer('INSERT INTO t VALUES (3002, 1)');
+$node->wait_for_catchup('rows');
+ok(stops('UPDATE t SET id = 6002 - id WHERE id IN (3000, 3002)'), 'two rows exchange their keys, which stops the apply');
+is($subscriber->safe_psql('postgres', q{SELECT string_agg(id || ':' || p, ' ' ORDER BY id) FROM t WHERE id >= 3000}), '3000:2 3001:2 3002:1', 'and nothing of it is there');
 
 $subscriber->stop;
 $node->stop;

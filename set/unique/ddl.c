@@ -288,9 +288,38 @@ ChangeOwner(const BloomUniqueTag *tag, Oid owner)
 	ATExecChangeOwner(set, owner, false, AccessExclusiveLock);
 }
 
+/* A key whose triggers were enabled or disabled, from a table down */
+typedef struct Switched
+{
+	BloomUniqueTag tag;
+	Oid			relid;
+} Switched;
+
+/* Add it to a list, once. */
+static List *
+AddSwitched(List *list, const BloomUniqueTag *tag, Oid relid)
+{
+	Switched   *added;
+	ListCell   *cell;
+
+	foreach(cell, list)
+	{
+		const Switched *switched = lfirst(cell);
+
+		if (switched->relid == relid && switched->tag.root == tag->root &&
+			switched->tag.seed == tag->seed)
+			return list;
+	}
+	added = palloc(sizeof(Switched));
+	added->tag = *tag;
+	added->relid = relid;
+	return lappend(list, added);
+}
+
 /* Do what a part of ALTER TABLE means for one of the unique keys of a table. */
 static void
-FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag)
+FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag,
+		  List **switched)
 {
 	switch (command->subtype)
 	{
@@ -299,7 +328,7 @@ FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag)
 		case AT_EnableTrigAll:
 		case AT_EnableTrigUser:
 			/* those of partitions stay as they are after ALTER TABLE ONLY */
-			BloomUniqueWarnDisabled(tag, relid);
+			*switched = AddSwitched(*switched, tag, relid);
 
 			/*
 			 * Check what was written without the trigger.  That of a
@@ -315,7 +344,7 @@ FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag)
 		case AT_DisableTrigAll:
 		case AT_DisableTrigUser:
 		case AT_EnableReplicaTrig:
-			BloomUniqueWarnDisabled(tag, relid);
+			*switched = AddSwitched(*switched, tag, relid);
 			break;
 		case AT_ChangeOwner:
 			if (tag->root == relid)
@@ -331,7 +360,7 @@ FollowKey(Oid relid, const AlterTableCmd *command, const BloomUniqueTag *tag)
 
 /* Do what a part of ALTER TABLE means for unique keys. */
 static void
-Follow(Oid relid, const AlterTableCmd *command)
+Follow(Oid relid, const AlterTableCmd *command, List **switched)
 {
 	ListCell   *cell;
 
@@ -342,7 +371,7 @@ Follow(Oid relid, const AlterTableCmd *command)
 	}
 	/* of those that matter, one names a column, and others a trigger or none */
 	foreach(cell, KeysOf(relid, BloomSetsExpression(command) ? NULL : command->name))
-		FollowKey(relid, command, lfirst(cell));
+		FollowKey(relid, command, lfirst(cell), switched);
 }
 
 /* The commands that were collected, in their order */
@@ -379,6 +408,7 @@ PG_FUNCTION_INFO_V1(_bloom_unique_ddl);
 Datum
 _bloom_unique_ddl(PG_FUNCTION_ARGS)
 {
+	List	   *switched = NIL;
 	ListCell   *cell;
 	ListCell   *part;
 
@@ -398,7 +428,14 @@ _bloom_unique_ddl(PG_FUNCTION_ARGS)
 			continue;
 		foreach(part, command->d.alterTable.subcmds)
 			Follow(command->d.alterTable.objectId,
-				   (AlterTableCmd *) ((CollectedATSubcmd *) lfirst(part))->parsetree);
+				   (AlterTableCmd *) ((CollectedATSubcmd *) lfirst(part))->parsetree,
+				   &switched);
+	}
+	foreach(cell, switched)
+	{
+		const Switched *one = lfirst(cell);
+
+		BloomUniqueWarnDisabled(&one->tag, one->relid);
 	}
 	PG_RETURN_NULL();
 }

@@ -50,6 +50,8 @@
 #include "set/set.h"
 #include "set/unique/unique.h"
 
+static List *FindNamers(const BloomUniqueTag *tag);
+
 static const char *const remake = "Call bloom_unique_drop, and bloom_unique_create again.";
 
 /* ----------------------------------------------------------------
@@ -263,6 +265,18 @@ BloomUniqueTriggersOf(Oid relid)
 	return result;
 }
 
+/* What is wrong with a trigger of no key, and what to do. */
+static const char *
+Stranger(const BloomUniqueTag *tag, const BloomUniqueTrigger *trigger,
+		 const char **cure)
+{
+	const char *name = NameStr(trigger->name);
+
+	*cure = psprintf("DROP TRIGGER %s ON %s;", quote_identifier(name),
+					 quote_identifier(get_rel_name(tag->root)));
+	return psprintf("Trigger \"%s\" is not one that bloom_unique_create makes.", name);
+}
+
 /*
  * BloomUniqueFindTriggers
  *		Find those of a key, by their kind, among the triggers of its table.
@@ -275,6 +289,7 @@ const char *
 BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 						const BloomUniqueTrigger **found, const char **cure)
 {
+	const BloomUniqueTrigger *any = NULL;
 	ListCell   *cell;
 
 	memset(found, 0, BLOOM_UNIQUE_OTHER * sizeof(*found));
@@ -287,23 +302,22 @@ BloomUniqueFindTriggers(const BloomUniqueTag *tag,
 		if (trigger->seed != tag->seed || OidIsValid(trigger->parent))
 			continue;
 		if (trigger->kind == BLOOM_UNIQUE_OTHER)
-		{
-			*cure = psprintf("DROP TRIGGER %s ON %s;", quote_identifier(name),
-							 quote_identifier(get_rel_name(tag->root)));
-			return psprintf("Trigger \"%s\" is not one that bloom_unique_create makes.",
-							name);
-		}
+			return Stranger(tag, trigger, cure);
 		if (found[trigger->kind] != NULL)
 		{
 			*cure = "Drop the one that bloom_unique_create has not made.";
 			return psprintf("There are two triggers where one is needed, \"%s\" and \"%s\".",
 							NameStr(found[trigger->kind]->name), name);
 		}
-		found[trigger->kind] = trigger;
+		found[trigger->kind] = any = trigger;
 	}
 	*cure = remake;
-	return found[BLOOM_UNIQUE_ROW] != NULL ? NULL :
-		"The constraint trigger FOR EACH ROW is not there.";
+	if (found[BLOOM_UNIQUE_ROW] != NULL)
+		return NULL;
+	/* without a set, too, it is no key, but a trigger that somebody has made */
+	if (any != NULL && FindNamers(tag) == NIL)
+		return Stranger(tag, any, cure);
+	return "The constraint trigger FOR EACH ROW is not there.";
 }
 
 /*
@@ -374,6 +388,10 @@ BloomUniqueIdentifySet(const BloomUniqueTag *tag, Oid relid, Oid owner,
 	wrong = OtherTrigger(rel, tag->root);
 	if (wrong == NULL)
 		wrong = StoredSetIdentify(rel, set);
+	if (wrong != NULL && rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		*cure = psprintf("ALTER TABLE %s SET LOGGED;",
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													get_rel_name(relid)));
 	if (wrong == NULL && (set->params.seed != tag->seed ||
 						  set->params.kept_bits != BLOOM_UNIQUE_KEPT_BITS))
 	{

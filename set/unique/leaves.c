@@ -214,6 +214,9 @@ BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid)
 {
 	List	   *parents;
 	List	   *leaves = BloomUniqueLeaves(relid, &parents);
+	const char *first = NULL;
+	const char *first_trigger = NULL;
+	int			nothers = 0;
 	ListCell   *cell;
 
 	foreach(cell, list_concat(parents, leaves))
@@ -224,12 +227,27 @@ BloomUniqueWarnDisabled(const BloomUniqueTag *tag, Oid relid)
 		CHECK_FOR_INTERRUPTS();
 		if (trigger == NULL || table == NULL)
 			continue;
-		ereport(WARNING,
-				(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
-						table, trigger),
-				 errhint("ALTER TABLE ... ENABLE TRIGGER, without ONLY, checks all rows.")));
-		break;
+		if (first != NULL)
+		{
+			nothers++;
+			continue;
+		}
+		first = table;
+		first_trigger = trigger;
+		/* what is below it is not worth mention */
+		if (lfirst_oid(cell) == relid)
+			break;
 	}
+	if (first == NULL)
+		return;
+	ereport(WARNING,
+			(errmsg("unique keys of table \"%s\" are not checked while trigger \"%s\" is disabled",
+					first, first_trigger),
+			 nothers == 0 ? 0 :
+			 errdetail_plural("Nor are those of %d other table below \"%s\".",
+							  "Nor are those of %d other tables below \"%s\".",
+							  nothers, nothers, get_rel_name(relid)),
+			 errhint("ALTER TABLE ... ENABLE TRIGGER, without ONLY, checks all rows.")));
 }
 
 /* ----------------------------------------------------------------

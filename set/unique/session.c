@@ -195,6 +195,7 @@ BuildUnique(BloomUnique *unique)
 								quote_identifier(get_rel_name(tag->root))));
 	BloomUniqueCheckTable(tag->root);
 	namestrcpy(&unique->name, get_rel_name(unique->set));
+	unique->close = close == NULL ? '\0' : close->enabled;
 	unique->ncolumns = row->ncolumns;
 	unique->columns = palloc0(row->ncolumns * sizeof(BloomUniqueColumn));
 	for (int i = 0; i < row->ncolumns; i++)

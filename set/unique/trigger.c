@@ -225,6 +225,18 @@ CloseStatement(const BloomUnique *unique)
 		DropStatement(statement);
 }
 
+/*
+ * Will the trigger fire that closes a statement?  If somebody has dropped, replaced or
+ * disabled it, rows are checked one by one, as their statement would be.
+ */
+static bool
+IsClosed(const BloomUnique *unique)
+{
+	return unique->close == TRIGGER_FIRES_ALWAYS ||
+		unique->close == (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA ?
+						  TRIGGER_FIRES_ON_REPLICA : TRIGGER_FIRES_ON_ORIGIN);
+}
+
 /* Keep a key until its statement is closed. */
 static void
 Collect(Statement *statement, BloomUnique *unique, Datum *key)
@@ -292,7 +304,7 @@ CheckRow(BloomUnique *unique, Datum *key)
 
 	if (BloomUniqueTakeEntry(unique, key))
 		return;
-	statement = FindStatement(unique, false);
+	statement = IsClosed(unique) ? FindStatement(unique, false) : NULL;
 	if (statement != NULL)
 		Collect(statement, unique, key);
 	else
@@ -338,10 +350,10 @@ bloom_unique(PG_FUNCTION_ARGS)
 	{
 		if (TRIGGER_FIRED_BY_TRUNCATE(event))
 			(void) BloomUniqueRefill(unique);
-		else if (TRIGGER_FIRED_BEFORE(event))
-			OpenStatement(unique);
-		else
+		else if (TRIGGER_FIRED_AFTER(event))
 			CloseStatement(unique);
+		else if (IsClosed(unique))
+			OpenStatement(unique);
 		return PointerGetDatum(NULL);
 	}
 

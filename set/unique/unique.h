@@ -80,6 +80,8 @@ typedef struct BloomUnique
 	Oid			set;
 	NameData	name;			/* of that */
 	Oid			owner;			/* of the table */
+	char		close;			/* tgenabled of the trigger that closes
+								 * statements, or 0 */
 	int			ncolumns;
 	BloomUniqueColumn *columns;
 	BloomHasher hasher;

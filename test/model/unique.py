@@ -80,8 +80,24 @@ $$;
 -- another row with each
 CREATE FUNCTION companion() RETURNS trigger LANGUAGE plpgsql AS
 	$$BEGIN PERFORM put(TG_ARGV[0], NEW.id + 3, (NEW.p + 1) % 4); RETURN NULL; END$$;
-CREATE FUNCTION try_companion() RETURNS trigger LANGUAGE plpgsql AS
-	$$BEGIN PERFORM try_put(TG_ARGV[0], NEW.id + 3, (NEW.p + 1) % 4); RETURN NULL; END$$;
+-- where there are other sessions, the oracle does what was done to the table: a key that was refused
+-- there can be free by now
+CREATE FUNCTION try_companion() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+	key text := (NEW.id + 3)::text || ' ';
+	-- with one session, there is no list
+	follows boolean := COALESCE(current_setting('random.written', true), '') <> '';
+BEGIN
+	IF TG_ARGV[0] = 'o' AND follows THEN
+		PERFORM put('o', NEW.id + 3, (NEW.p + 1) % 4) WHERE position(' ' || key IN current_setting('random.written')) > 0;
+	ELSIF try_put(TG_ARGV[0], NEW.id + 3, (NEW.p + 1) % 4) THEN
+		PERFORM set_config('random.written', current_setting('random.written') || key, false) WHERE follows;
+	ELSE
+		PERFORM set_config('random.refused', current_setting('random.refused') || key, false) WHERE follows;
+	END IF;
+	RETURN NULL;
+END
+$$;
 
 CREATE TABLE x ({columns}) PARTITION BY LIST (p);
 CREATE TABLE x0 PARTITION OF x FOR VALUES IN (0);
@@ -291,6 +307,10 @@ class Session:
         if direct is not None:
             self.count('directly')
 
+        tries = -3 in arguments or '\t-3\t' in (copy or '')
+        if tries and not self.exact:
+            self.run("SELECT set_config('random.written', ' ', false), set_config('random.refused', ' ', false)")
+
         # first the oracle, if it waits for nobody: then an error may end the transaction
         if self.exact:
             self.cursor.execute('SAVEPOINT oracle')
@@ -303,18 +323,22 @@ class Session:
             self.count('refused' if isinstance(said, errors.UniqueViolation) else 'no partition')
             self.cursor.execute('ROLLBACK TO operation' if guarded else 'ROLLBACK')
             # with the transaction, its own rows have gone
-            if isinstance(said, errors.UniqueViolation) and guarded and not self.exact and -3 not in arguments and '\t-3\t' not in (copy or ''):
+            if isinstance(said, errors.UniqueViolation) and guarded and not self.exact and not tries:
                 self.judge(said, of_o, arguments, copy)
         elif not self.exact:
             expected = self.attempt(of_o, arguments, copy)
         is_refused = isinstance(said, errors.Error)
         # what a trigger writes before the statement's keys are known is not refused, so that its block goes on: the statement is
-        if is_refused and not isinstance(expected, errors.Error) and (-3 in arguments or '\t-3\t' in (copy or '')):
+        if is_refused and not isinstance(expected, errors.Error) and tries:
             self.count('refused for a nested row')
             raise Over
         if (self.exact or not is_refused) and (type(said) is not type(expected) or not is_refused and said != expected):
             self.complain('it says', repr(said), 'and its oracle', repr(expected))
             raise Over
+        if tries and not self.exact and not is_refused:
+            for key in self.run("SELECT current_setting('random.refused')")[0][0].split():
+                self.count('refused in a trigger')
+                self.absent('id', key)
         if is_refused and not guarded:
             raise Over
         if not is_refused and guarded and self.rnd.random() < 0.7:
@@ -582,7 +606,7 @@ class Writer(Session):
             self.cursor.execute('COMMIT')
             self.count('committed')
         elif end < 0.82:
-            name = 'random %d %d' % (self.number, self.done)
+            name = 'random %d %d %d' % (self.options.seed, self.number, self.done)
             self.cursor.execute("PREPARE TRANSACTION '%s'" % name)
             self.count('prepared')
             if rnd.random() < 0.5 and not self.exact:

@@ -106,6 +106,7 @@ sub sets_are_gone
 		'... and so do the tables, to be read');
 	like(error("$_;"), $pattern, "... the error: $_")
 	  foreach "SELECT bloom_set_contains('s', 2)", 'SELECT * FROM bloom_sets()', 'INSERT INTO event VALUES (2, 3)', "SELECT bloom_unique_drop('event', 'id')";
+	is(answer("CREATE TABLE made (id int); CREATE TEMP TABLE for_now (id int); CREATE INDEX ON made (id); DROP TABLE made; SELECT 'done'"), 'done', '... and others make tables');
 	is(answer("\\set ON_ERROR_STOP 0\nSELECT bloom_set_contains('s', 2);\nSELECT bloom_set_contains('s', 2);\n$questions{filter}"), 't', '... and the session goes on');
 	return;
 }
