@@ -48,6 +48,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
@@ -71,17 +72,16 @@ typedef struct PlanBounds
 	double		first_cost;		/* of the first search, at least */
 	double		rows;			/* cost of a table's rows, by that, at least */
 	double		fetched;		/* of it by the first search's path, at least */
-	double		kept;			/* by a provider, at most */
 	double		regret;			/* cost by that of the first search, at most,
 								 * if no filter drops anything */
 	double		price;			/* by the cost of a path */
 } PlanBounds;
 
 static const PlanBounds usual_bounds = {
-	10000, 0.03, 0.1, 0.8, 2, 1
+	10000, 0.03, 0.1, 2, 1
 };
 static const PlanBounds no_bounds = {
-	0, 0, 0, 1, DBL_MAX, 1e-3
+	0, 0, 0, DBL_MAX, 1e-3
 };
 
 /* Relations whose join, when it is hashed, has a filter for a table. */
@@ -279,7 +279,6 @@ PartnersOf(RelOptInfo *outer, RelOptInfo *inner, double nrows)
 	foreach(lc, list_concat(clauses, outer->joininfo))
 	{
 		RestrictInfo *ri = lfirst_node(RestrictInfo, lc);
-		double		kept = nrows;
 		double		nulls,
 					ignored,
 					nouter,
@@ -299,14 +298,10 @@ PartnersOf(RelOptInfo *outer, RelOptInfo *inner, double nrows)
 			continue;
 		if (ninner == 0)
 			ninner = Max(inner->tuples, 1);
-		/* values that are left of inner's */
-		if (inner->tuples > ninner && nrows < inner->tuples)
-			kept = ninner * (1 - pow(1 - nrows / inner->tuples, inner->tuples / ninner));
-		kept = Min(kept, ninner);
 		/* where a sample says little, all of inner's may be there */
 		if (nouter >= FEW_VALUES)
 			nouter = Max(nouter, ninner);
-		partners = Min(partners, Min(1, kept / nouter) * (1 - nulls));
+		partners = Min(partners, Min(1, Min(nrows, ninner) / nouter) * (1 - nulls));
 	}
 	return partners;
 }
@@ -332,20 +327,12 @@ IsOptional(RelOptInfo *table, RelOptInfo *other)
 	return false;
 }
 
-/*
- * CanProvide
- *		May this be hashed for a filter?
- *
- * Tables only: of others we know too little.  And with what restricts it
- * itself, only if all are smaller than the table: a large join that is small by
- * estimates may not be.
- */
+/* May this be hashed for a filter?  Tables only: of others we know too little. */
 static bool
-CanProvide(const PlanTable *table, RelOptInfo *other, bool alone)
+CanProvide(const PlanTable *table, RelOptInfo *other)
 {
 	return other != table->rel && !IS_DUMMY_REL(other) &&
-		other->rtekind == RTE_RELATION &&
-		(alone || other->tuples <= table->tuples);
+		other->rtekind == RTE_RELATION;
 }
 
 /*
@@ -373,12 +360,12 @@ Reduce(const PlanTable *table, RelOptInfo *outer, RelOptInfo *inner,
 		Relids		below = NULL;
 		double		kept;
 
-		if (bms_is_member(i, *seen) || !CanProvide(table, next, false) ||
+		if (bms_is_member(i, *seen) || !CanProvide(table, next) ||
 			IsOptional(inner, next) ||
 			PartnersOf(inner, next, next->rows) == NOT_JOINED)
 			continue;
 		kept = Reduce(table, inner, next, seen, &below);
-		if (kept > search->bounds->kept)
+		if (kept >= 1)
 			continue;
 		*members = bms_add_members(*members, below);
 		nrows *= kept;
@@ -391,7 +378,7 @@ AddProvider(PlanTable *table, Relids relids, double kept)
 {
 	Provider   *provider = palloc(sizeof(Provider));
 
-	if (kept > search->bounds->kept)
+	if (kept >= 1)
 		return;
 	provider->relids = relids;
 	provider->kept = kept;
@@ -423,7 +410,7 @@ FindProviders(PlanTable *table)
 	{
 		RelOptInfo *other = root->simple_rel_array[i];
 
-		if (CanProvide(table, other, true) &&
+		if (CanProvide(table, other) &&
 			PartnersOf(table->rel, other, other->rows) != NOT_JOINED)
 			direct = bms_add_member(direct, i);
 	}
@@ -439,10 +426,8 @@ FindProviders(PlanTable *table)
 			continue;
 		alone = PartnersOf(table->rel, other, other->rows);
 		AddProvider(table, other->relids, alone);
-		if (!CanProvide(table, other, false))
-			continue;
 		restricted = Reduce(table, table->rel, other, &seen, &members);
-		if (restricted < 0.9 * alone && !bms_equal(members, other->relids))
+		if (restricted < alone)
 			AddProvider(table, members, restricted);
 	}
 	list_sort(table->providers, ByKept);
@@ -1012,7 +997,7 @@ TryHashes(const PlanJoin *join, const Credit *credit, uint32 missing, bool parti
  * TryCredit
  *		All joins of a path on credit with this inner side.
  *
- * A provider comes as a whole, or not at all; else its path is dropped.
+ * A provider that has come in part cannot come any more.
  */
 static void
 TryCredit(const PlanJoin *join, const Credit *credit, bool partial)
