@@ -101,7 +101,9 @@ RESET enable_seqscan;
 
 -- P1. Cheap joins are planned once
 RESET cpu_tuple_cost; RESET cpu_index_tuple_cost; RESET cpu_operator_cost;
+SET random_page_cost = 1;
 SELECT planned('SELECT count(*) FROM star WHERE ag = 1 AND bg = 1') AS cheap;
+RESET random_page_cost;
 SET cpu_tuple_cost = 1; SET cpu_index_tuple_cost = 0.5; SET cpu_operator_cost = 0.25;
 -- where the first rows are wanted, what they cost
 SELECT planned('SELECT * FROM star WHERE ag = 1 AND bg = 1 ORDER BY c, a, b, s LIMIT 1') AS sorted;
