@@ -31,14 +31,12 @@
 #include <float.h>
 #include <math.h>
 
+#include "access/amapi.h"
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -46,24 +44,23 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/planner.h"
 #include "optimizer/restrictinfo.h"
-#include "parser/parsetree.h"
 #include "port/pg_bitutils.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/selfuncs.h"
+#include "utils/spccache.h"
 
 #include "scan/expr.h"
 #include "scan/filter.h"
+#include "scan/note.h"
 #include "scan/plan.h"
 #include "scan/scan_compat.h"
 
 /* tables with scans on credit in a search, and providers of each */
 #define MAX_TABLES		3
 #define MAX_PROVIDERS	4
-/* relations in a row that restrict one another */
-#define MAX_DEPTH		4
 /* numbers of values that ANALYZE finds: of more, a sample says little */
 #define FEW_VALUES		10000.0
 /* a test of a row with its page, by cpu_tuple_cost */
@@ -73,21 +70,18 @@
 typedef struct PlanBounds
 {
 	double		first_cost;		/* of the first search, at least */
-	double		tuples;			/* of a table */
-	double		scan_cost;		/* of a table, at least */
-	double		scan_share;		/* its rows' cost, by that of the first search */
+	double		rows;			/* cost of a table's rows, by that, at least */
 	double		fetched;		/* of it by the first search's path, at least */
-	double		kept;			/* by a provider, at most */
-	double		gain;			/* cost by that of the first search, at most */
-	double		regret;			/* the same if no filter drops anything */
+	double		regret;			/* cost by that of the first search, at most,
+								 * if no filter drops anything */
 	double		price;			/* by the cost of a path */
 } PlanBounds;
 
 static const PlanBounds usual_bounds = {
-	10000, 10000, 1000, 0.03, 0.1, 0.8, 0.95, 2, 1
+	10000, 0.03, 0.1, 2, 1
 };
 static const PlanBounds no_bounds = {
-	0, 0, 0, 0, 0, 1, DBL_MAX, DBL_MAX, 1e-3
+	0, 0, 0, DBL_MAX, 1e-3
 };
 
 /* Relations whose join, when it is hashed, has a filter for a table. */
@@ -123,16 +117,6 @@ typedef struct JoinCredits
 	List	   *credits[2];		/* [1]: partial paths */
 } JoinCredits;
 
-/* What EXPLAIN is to tell of a scan on credit. */
-typedef struct PlanNote
-{
-	Oid			table;
-	Path	   *path;			/* its numbers are those of the plan node */
-	Path	   *plain;			/* the server's */
-	Cost		first_cost;
-	Cost		second_cost;
-} PlanNote;
-
 /* A second search. */
 typedef struct PlanSearch
 {
@@ -141,10 +125,12 @@ typedef struct PlanSearch
 	Relids		relids;			/* base relations of this search */
 	Path	   *first;			/* the best path of the first one */
 	Cost		first_cost;
+	Cost		filtered_cost;	/* its cost, with the filters that it will
+								 * have */
 	List	   *tables;			/* of PlanTable */
 	HTAB	   *joins;			/* of JoinCredits */
 	bool		paid;			/* a path has been offered */
-	List	   *notes;
+	List	   *notes;			/* of ScanNote */
 } PlanSearch;
 
 static bool plan_enabled = false;
@@ -152,13 +138,9 @@ static const bool *enabled;
 static const int *testing;
 
 static PlanSearch *search = NULL;	/* the one that is being done */
-static List *notes = NIL;		/* of the plan that is being made */
-static const CustomExecMethods *filter_methods; /* of the filter's node */
 
-static planner_hook_type previous_planner = NULL;
 static join_search_hook_type previous_search = NULL;
 static set_join_pathlist_hook_type previous_join = NULL;
-static ExecutorStart_hook_type previous_start = NULL;
 
 
 /* ----------------------------------------------------------------
@@ -297,7 +279,6 @@ PartnersOf(RelOptInfo *outer, RelOptInfo *inner, double nrows)
 	foreach(lc, list_concat(clauses, outer->joininfo))
 	{
 		RestrictInfo *ri = lfirst_node(RestrictInfo, lc);
-		double		kept = nrows;
 		double		nulls,
 					ignored,
 					nouter,
@@ -317,14 +298,10 @@ PartnersOf(RelOptInfo *outer, RelOptInfo *inner, double nrows)
 			continue;
 		if (ninner == 0)
 			ninner = Max(inner->tuples, 1);
-		/* values that are left of inner's */
-		if (inner->tuples > ninner && nrows < inner->tuples)
-			kept = ninner * (1 - pow(1 - nrows / inner->tuples, inner->tuples / ninner));
-		kept = Min(kept, ninner);
 		/* where a sample says little, all of inner's may be there */
 		if (nouter >= FEW_VALUES)
 			nouter = Max(nouter, ninner);
-		partners = Min(partners, Min(1, kept / nouter) * (1 - nulls));
+		partners = Min(partners, Min(1, Min(nrows, ninner) / nouter) * (1 - nulls));
 	}
 	return partners;
 }
@@ -350,20 +327,12 @@ IsOptional(RelOptInfo *table, RelOptInfo *other)
 	return false;
 }
 
-/*
- * CanProvide
- *		May this be hashed for a filter?
- *
- * Tables only: of others we know too little.  And with what restricts it
- * itself, only if all are smaller than the table: a large join that is small by
- * estimates may not be.
- */
+/* May this be hashed for a filter?  Tables only: of others we know too little. */
 static bool
-CanProvide(const PlanTable *table, RelOptInfo *other, bool alone)
+CanProvide(const PlanTable *table, RelOptInfo *other)
 {
 	return other != table->rel && !IS_DUMMY_REL(other) &&
-		other->rtekind == RTE_RELATION &&
-		(alone || other->tuples <= table->tuples);
+		other->rtekind == RTE_RELATION;
 }
 
 /*
@@ -371,33 +340,33 @@ CanProvide(const PlanTable *table, RelOptInfo *other, bool alone)
  *		The partners of outer's rows in inner, with all that is joined to inner
  *		and leaves fewer of its rows.  Adds these to *members.
  *
- * seen: relations that have been looked at, those of the table itself, too.
+ * seen: relations that have been looked at, each once, so that many of one
+ * equivalence class take no time; those of the table itself, too.
  */
 static double
 Reduce(const PlanTable *table, RelOptInfo *outer, RelOptInfo *inner,
-	   Relids *seen, Relids *members, int depth)
+	   Relids *seen, Relids *members)
 {
 	PlannerInfo *root = search->root;
 	double		nrows = inner->rows;
 
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	*seen = bms_add_members(*seen, inner->relids);
 	*members = bms_add_members(*members, inner->relids);
-	for (int i = -1; depth < MAX_DEPTH && (i = bms_next_member(search->relids, i)) >= 0;)
+	for (int i = -1; (i = bms_next_member(search->relids, i)) >= 0;)
 	{
 		RelOptInfo *next = root->simple_rel_array[i];
 		Relids		below = NULL;
-		Relids		seen_below;
 		double		kept;
 
-		if (bms_is_member(i, *seen) || !CanProvide(table, next, false) ||
+		if (bms_is_member(i, *seen) || !CanProvide(table, next) ||
 			IsOptional(inner, next) ||
 			PartnersOf(inner, next, next->rows) == NOT_JOINED)
 			continue;
-		seen_below = bms_copy(*seen);
-		kept = Reduce(table, inner, next, &seen_below, &below, depth + 1);
-		if (kept > search->bounds->kept)
+		kept = Reduce(table, inner, next, seen, &below);
+		if (kept >= 1)
 			continue;
-		*seen = bms_add_members(*seen, seen_below);
 		*members = bms_add_members(*members, below);
 		nrows *= kept;
 	}
@@ -409,7 +378,7 @@ AddProvider(PlanTable *table, Relids relids, double kept)
 {
 	Provider   *provider = palloc(sizeof(Provider));
 
-	if (kept > search->bounds->kept)
+	if (kept >= 1)
 		return;
 	provider->relids = relids;
 	provider->kept = kept;
@@ -441,7 +410,7 @@ FindProviders(PlanTable *table)
 	{
 		RelOptInfo *other = root->simple_rel_array[i];
 
-		if (CanProvide(table, other, true) &&
+		if (CanProvide(table, other) &&
 			PartnersOf(table->rel, other, other->rows) != NOT_JOINED)
 			direct = bms_add_member(direct, i);
 	}
@@ -457,10 +426,8 @@ FindProviders(PlanTable *table)
 			continue;
 		alone = PartnersOf(table->rel, other, other->rows);
 		AddProvider(table, other->relids, alone);
-		if (!CanProvide(table, other, false))
-			continue;
-		restricted = Reduce(table, table->rel, other, &seen, &members, 1);
-		if (restricted < 0.9 * alone && !bms_equal(members, other->relids))
+		restricted = Reduce(table, table->rel, other, &seen, &members);
+		if (restricted < alone)
 			AddProvider(table, members, restricted);
 	}
 	list_sort(table->providers, ByKept);
@@ -504,6 +471,30 @@ Subpaths(Path *path)
 }
 
 /*
+ * FetchedByIndex
+ *		The rows that a scan of an index fetches from its table, each from
+ *		somewhere else; in whose order they lie, that is a page of them.
+ */
+static double
+FetchedByIndex(IndexPath *path)
+{
+	amcostestimate_function estimate = path->indexinfo->amcostestimate;
+	const RelOptInfo *rel = path->path.parent;
+	double		nrows = path->indexselectivity * rel->tuples;
+	double		npages = Min(ceil(path->indexselectivity * rel->pages), nrows);
+	double		correlation,
+				ignored_pages;
+	Selectivity ignored_share;
+	Cost		ignored;
+
+	if (path->path.pathtype == T_IndexOnlyScan)
+		return 0;
+	estimate(search->root, path, 1, &ignored, &ignored, &ignored_share,
+			 &correlation, &ignored_pages);
+	return nrows + correlation * correlation * (npages - nrows);
+}
+
+/*
  * Fetched
  *		The rows of a table that a path reads, before conditions that are not an
  *		index's.
@@ -516,7 +507,7 @@ Fetched(Path *path, const PlanTable *table)
 {
 	double		nrows = 0;
 	Cost		cost;
-	Selectivity share = 1;
+	Selectivity share;
 	ListCell   *lc;
 
 	check_stack_depth();
@@ -538,15 +529,16 @@ Fetched(Path *path, const PlanTable *table)
 	}
 	if (!list_member_ptr(table->scanned, path->parent))
 		return nrows;
-	if (path->pathtype == T_IndexOnlyScan)
-		share = 0;				/* of the index, not of the table */
-	else if (IsA(path, IndexPath))
-		share = ((IndexPath *) path)->indexselectivity;
-	else if (IsA(path, BitmapHeapPath))
+	if (IsA(path, BitmapHeapPath))
+	{
 		cost_bitmap_tree_node(((BitmapHeapPath *) path)->bitmapqual, &cost, &share);
-	else if (nrows > 0)
-		return nrows;			/* above a scan */
-	return share * path->parent->tuples;
+		return share * path->parent->tuples;
+	}
+	if (IsA(path, IndexPath))
+		return FetchedByIndex((IndexPath *) path);
+	if (path->pathtype == T_SeqScan)
+		return path->parent->tuples;
+	return nrows > 0 ? nrows : path->rows;
 }
 
 /*
@@ -559,7 +551,6 @@ AddTable(RelOptInfo *rel)
 	const PlanBounds *bounds = search->bounds;
 	PlanTable  *table = palloc0(sizeof(PlanTable));
 	Cost		rows_cost = 0;
-	Cost		pages_cost = 0;
 	ListCell   *lc;
 
 	if (IS_DUMMY_REL(rel) || rel->lateral_relids != NULL)
@@ -573,13 +564,10 @@ AddTable(RelOptInfo *rel)
 		table->tuples += child->tuples;
 		rows_cost += child->tuples *
 			(cpu_tuple_cost + child->baserestrictcost.per_tuple);
-		pages_cost += child->pages * seq_page_cost;
 		if (!IsQuiet(child->baserestrictinfo))
 			return;
 	}
-	if (table->scanned == NIL || table->tuples < bounds->tuples ||
-		rows_cost + pages_cost < bounds->scan_cost ||
-		rows_cost < bounds->scan_share * search->first_cost)
+	if (table->scanned == NIL || rows_cost < bounds->rows * search->first_cost)
 		return;
 	FindProviders(table);
 	/* few rows by an index: no scan is as good */
@@ -613,31 +601,56 @@ KeptBy(const PlanTable *table, uint32 providers)
 	return kept;
 }
 
+/* These, and those of a table that are joined with these relations. */
+static uint32
+AddProviders(const PlanTable *table, uint32 providers, Relids relids)
+{
+	for (int i = 0; i < list_length(table->providers); i++)
+	{
+		Provider   *provider = list_nth(table->providers, i);
+
+		if (bms_is_subset(provider->relids, relids) &&
+			KeptBy(table, providers | (1 << i)) != NOT_JOINED)
+			providers |= 1 << i;
+	}
+	return providers;
+}
+
 /*
- * ScanOnCredit
- *		The path of a table, or one of its partitions, as if these providers
- *		were above it.
+ * SavedByScan
+ *		What a sequential scan costs less if these providers are above it.
  *
  * Pages cost what they cost.  A row that is dropped costs the tests that it
  * was asked, and neither its condition, nor what comes of it.
  */
-static Path *
-ScanOnCredit(const PlanTable *table, RelOptInfo *rel, uint32 providers, Path *plain)
+static Cost
+SavedByScan(const PlanTable *table, uint32 providers, const Path *path)
 {
-	Path	   *path = create_seqscan_path(search->root, rel, NULL, plain->parallel_workers);
-	double		share = Min(1, plain->rows / Max(rel->rows, 1));
-	double		saved = (1 - KeptBy(table, providers)) *
-	(cpu_tuple_cost + rel->baserestrictcost.per_tuple);
-	PlanNote   *note = palloc0(sizeof(PlanNote));
+	const RelOptInfo *rel = path->parent;
+	Cost		row = cpu_tuple_cost + rel->baserestrictcost.per_tuple;
+	double		saved = 1 - KeptBy(table, providers);
+	double		page_cost;
 
 	for (int i = 0; i < list_length(table->providers); i++)
 	{
 		if (providers & (1 << i))
-			saved -= KeptBy(table, providers & ((1 << i) - 1)) * TEST_COST * cpu_tuple_cost;
+			saved -= KeptBy(table, providers & ((1 << i) - 1)) * TEST_COST * cpu_tuple_cost / row;
 	}
+	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
+	return saved * (path->total_cost - path->startup_cost - page_cost * rel->pages);
+}
+
+/* The path of a table, or a partition, as if these providers were above it. */
+static Path *
+ScanOnCredit(const PlanTable *table, uint32 providers, Path *plain)
+{
+	Path	   *path = makeNode(Path);
+	ScanNote   *note = palloc0(sizeof(ScanNote));
+
+	*path = *plain;
 	path->rows = clamp_row_est(path->rows * KeptBy(table, providers));
-	path->total_cost -= saved * share * rel->tuples;
-	note->table = search->root->simple_rte_array[rel->relid]->relid;
+	path->total_cost -= SavedByScan(table, providers, plain);
+	note->table = search->root->simple_rte_array[path->parent->relid]->relid;
 	note->path = path;
 	note->plain = plain;
 	search->notes = lappend(search->notes, note);
@@ -677,11 +690,7 @@ AddScans(PlanTable *table, bool partial)
 		if (KeptBy(table, providers) == NOT_JOINED)
 			continue;
 		foreach(lc, plains)
-		{
-			Path	   *plain = lfirst(lc);
-
-			paths = lappend(paths, ScanOnCredit(table, plain->parent, providers, plain));
-		}
+			paths = lappend(paths, ScanOnCredit(table, providers, lfirst(lc)));
 		credit->table = table;
 		credit->missing = providers;
 		credit->path = linitial(paths);
@@ -806,6 +815,14 @@ typedef struct PlanJoin
 	bool		quiet;			/* nobody notices for how many rows it is done */
 } PlanJoin;
 
+/* Does each row of a join come from one of the outer side? */
+static bool
+ComesFromOuter(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_LEFT ||
+		type == JOIN_ANTI;
+}
+
 /*
  * IsPassed
  *		Would the executor pass a join with this inner side on its way down
@@ -845,30 +862,50 @@ IsPassed(Path *path)
 	return IsQuiet(path->parent->baserestrictinfo);
 }
 
-/* The conditions of a join that the server would hash. */
-static void
-FindClauses(PlanJoin *join)
+/*
+ * KeysOf
+ *		The relation that all keys of a hash join are columns of; 0 if there is
+ *		none, or if the executor does not test them at its scan.
+ */
+static int
+KeysOf(List *clauses, RelOptInfo *outer, RelOptInfo *inner)
 {
+	int			relid = 0;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *ri = lfirst_node(RestrictInfo, lc);
+		Node	   *a,
+				   *b;
+
+		if (!SidesOf(ri, outer->relids, inner->relids, &a, &b) ||
+			!IsTestable(a, b, ri->hashjoinoperator) ||
+			(relid != 0 && relid != ((Var *) a)->varno))
+			return 0;
+		relid = ((Var *) a)->varno;
+	}
+	return list_length(clauses) <= SCAN_MAX_KEYS ? relid : 0;
+}
+
+/* The conditions of a join that the server would hash. */
+static List *
+HashClauses(const PlanJoin *join)
+{
+	List	   *clauses = NIL;
 	ListCell   *lc;
 
 	foreach(lc, join->extra->restrictlist)
 	{
 		RestrictInfo *ri = lfirst_node(RestrictInfo, lc);
-		int			relid = 0;
-		Node	   *outer,
-				   *inner;
+		Node	   *ignored;
 
-		if ((IS_OUTER_JOIN(join->type) &&
-			 RINFO_IS_PUSHED_DOWN(ri, join->rel->relids)) ||
-			!SidesOf(ri, join->outer->relids, join->inner->relids, &outer, &inner))
-			continue;
-		if (IsTestable(outer, inner, ri->hashjoinoperator))
-			relid = ((Var *) outer)->varno;
-		join->keys_of = join->clauses == NIL || join->keys_of == relid ? relid : 0;
-		join->clauses = lappend(join->clauses, ri);
+		if ((!IS_OUTER_JOIN(join->type) ||
+			 !RINFO_IS_PUSHED_DOWN(ri, join->rel->relids)) &&
+			SidesOf(ri, join->outer->relids, join->inner->relids, &ignored, &ignored))
+			clauses = lappend(clauses, ri);
 	}
-	if (list_length(join->clauses) > SCAN_MAX_KEYS)
-		join->keys_of = 0;
+	return clauses;
 }
 
 /*
@@ -882,17 +919,13 @@ Joined(const PlanJoin *join, const Credit *credit, uint32 missing, Path *path,
 {
 	const PlanBounds *bounds = search->bounds;
 	double		nrows = path->rows * KeptBy(credit->table, missing);
+	double		expected = credit->path->rows * join->rel->rows / Max(join->outer->rows, 1);
 
-	if (IsA(path, HashPath))
-	{
-		/*
-		 * Its cost is that of a random part of the outer rows, but those that
-		 * were dropped are the ones that would find no partner.
-		 */
-		double		expected = credit->path->rows * join->rel->rows / Max(join->outer->rows, 1);
-
-		path->total_cost += cpu_tuple_cost * Max(nrows - expected, 0);
-	}
+	/*
+	 * Its cost is that of a random part of the outer rows, but those that
+	 * were dropped are the ones that would find no partner.
+	 */
+	path->total_cost += cpu_tuple_cost * Max(nrows - expected, 0);
 	path->rows = clamp_row_est(nrows);
 	if (missing != 0)
 	{
@@ -943,7 +976,6 @@ TryHash(const PlanJoin *join, const Credit *credit, uint32 missing, Path *inner,
 	Joined(join, credit, missing, paths[0], paths[1], partial);
 }
 
-/* Hash joins: with what provides, and with what does not. */
 static void
 TryHashes(const PlanJoin *join, const Credit *credit, uint32 missing, bool partial)
 {
@@ -961,42 +993,11 @@ TryHashes(const PlanJoin *join, const Credit *credit, uint32 missing, bool parti
 	TryHash(join, credit, missing, inner, partial, false);
 }
 
-/* Nested loops: each row that is left looks up others by an index. */
-static void
-TryLoops(const PlanJoin *join, const Credit *credit, uint32 missing, bool partial)
-{
-	PlannerInfo *root = search->root;
-	Path	   *outers[] = {credit->path, credit->plain};
-	Path	   *paths[2];
-	ListCell   *lc;
-
-	foreach(lc, join->inner->cheapest_parameterized_paths)
-	{
-		Path	   *inner = lfirst(lc);
-
-		if (PATH_REQ_OUTER(inner) == NULL ||
-			!bms_is_subset(PATH_REQ_OUTER(inner), join->outer->relids) ||
-			(partial && !inner->parallel_safe) || !IsPassed(inner))
-			continue;
-		for (int i = 0; i < 2; i++)
-		{
-			JoinCostWorkspace workspace;
-
-			BloomScanCostNestLoop(root, &workspace, join->type, outers[i], inner, join->extra);
-			paths[i] = (Path *)
-				create_nestloop_path(root, join->rel, join->type, &workspace,
-									 join->extra, outers[i], inner,
-									 join->extra->restrictlist, NIL, NULL);
-		}
-		Joined(join, credit, missing, paths[0], paths[1], partial);
-	}
-}
-
 /*
  * TryCredit
  *		All joins of a path on credit with this inner side.
  *
- * A provider comes as a whole, or not at all; else its path is dropped.
+ * A provider that has come in part cannot come any more.
  */
 static void
 TryCredit(const PlanJoin *join, const Credit *credit, bool partial)
@@ -1004,9 +1005,7 @@ TryCredit(const PlanJoin *join, const Credit *credit, bool partial)
 	const PlanTable *table = credit->table;
 	uint32		missing = credit->missing;
 
-	/* all rows come from the outer side */
-	bool		is_outer = join->type == JOIN_INNER || join->type == JOIN_SEMI ||
-	join->type == JOIN_LEFT || join->type == JOIN_ANTI;
+	bool		is_outer = ComesFromOuter(join->type);
 
 	for (int i = 0; i < list_length(table->providers); i++)
 	{
@@ -1024,13 +1023,9 @@ TryCredit(const PlanJoin *join, const Credit *credit, bool partial)
 		return;
 	if (partial && !(join->rel->consider_parallel && is_outer))
 		return;
-	if (missing == credit->missing)
-	{
-		TryHashes(join, credit, missing, partial);
-		TryLoops(join, credit, missing, partial);
-	}
-	else if (BloomScanDropsUnmatched(join->type) &&
-			 join->keys_of == (int) table->rel->relid)
+	if (missing == credit->missing ||
+		(BloomScanDropsUnmatched(join->type) &&
+		 join->keys_of == (int) table->rel->relid))
 		TryHashes(join, credit, missing, partial);
 }
 
@@ -1054,7 +1049,8 @@ JoinPaths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	join.inner = innerrel;
 	join.type = jointype;
 	join.extra = extra;
-	FindClauses(&join);
+	join.clauses = HashClauses(&join);
+	join.keys_of = KeysOf(join.clauses, outerrel, innerrel);
 	join.quiet = IsQuiet(extra->restrictlist);
 	for (int partial = 0; partial <= 1; partial++)
 	{
@@ -1071,6 +1067,49 @@ JoinPaths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
  *		The two searches
  * ----------------------------------------------------------------
  */
+
+/*
+ * Saved
+ *		What a path of the first search costs less than the server thinks, since
+ *		the executor puts filters into it as well.
+ *
+ * above: providers whose filters come down to here.
+ */
+static Cost
+Saved(const PlanTable *table, uint32 above, Path *path)
+{
+	JoinPath   *join = (JoinPath *) path;
+	Cost		saved = 0;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (path->pathtype == T_SeqScan && list_member_ptr(table->scanned, path->parent))
+		return SavedByScan(table, above, path);
+	if (IsA(path, HashPath) || IsA(path, NestPath) || IsA(path, MergePath))
+	{
+		Path	   *outer = join->outerjoinpath;
+		Path	   *inner = join->innerjoinpath;
+		Cost		own = path->total_cost - outer->total_cost;
+
+		if (!bms_is_member(table->rel->relid, outer->parent->relids))
+			return Saved(table, 0, inner);
+		if (!ComesFromOuter(join->jointype) || !IsPassed(inner) ||
+			!IsQuiet(join->joinrestrictinfo))
+			above = 0;
+		if (IsA(path, HashPath))
+		{
+			own -= inner->total_cost;
+			if (BloomScanDropsUnmatched(join->jointype) &&
+				KeysOf(((HashPath *) path)->path_hashclauses, outer->parent,
+					   inner->parent) == (int) table->rel->relid)
+				above = AddProviders(table, above, inner->parent->relids);
+		}
+		return own * (1 - KeptBy(table, above)) + Saved(table, above, outer);
+	}
+	foreach(lc, Subpaths(path))
+		saved += Saved(table, IsA(path, AppendPath) ? above : 0, lfirst(lc));
+	return saved;
+}
 
 static RelOptInfo *
 SearchJoins(PlannerInfo *root, int levels, List *initial_rels)
@@ -1135,6 +1174,9 @@ SearchTwice(PlannerInfo *root, int levels, List *initial_rels)
 		MakeScans(initial_rels);
 		if (second.tables != NIL)
 		{
+			second.filtered_cost = second.first_cost;
+			foreach(lc, second.tables)
+				second.filtered_cost -= Saved(lfirst(lc), 0, second.first);
 			root->join_rel_list = before;
 			root->join_rel_hash = NULL;
 			result = SearchJoins(root, levels, initial_rels);
@@ -1145,183 +1187,14 @@ SearchTwice(PlannerInfo *root, int levels, List *initial_rels)
 		search = outer_search;
 	}
 	PG_END_TRY();
-	if (!second.paid ||
-		BestPath(result)->total_cost >= second.bounds->gain * second.first_cost)
+	if (!second.paid || BestPath(result)->total_cost >= second.filtered_cost)
 	{
 		root->join_rel_list = first_joins;
 		root->join_rel_hash = first_hash;
 		return first;
 	}
-	foreach(lc, second.notes)
-	{
-		PlanNote   *note = lfirst(lc);
-
-		note->first_cost = second.first_cost;
-		note->second_cost = BestPath(result)->total_cost;
-		notes = lappend(notes, note);
-	}
+	BloomScanNote(second.notes, second.filtered_cost, BestPath(result)->total_cost);
 	return result;
-}
-
-
-/* ----------------------------------------------------------------
- *		What EXPLAIN tells
- *
- * A plan has the server's numbers for a scan, and those of the filter's node
- * are what is expected behind it.  Until there is such a node, they travel with
- * the plan, in a list of its range table that no table uses.
- * ----------------------------------------------------------------
- */
-
-static void
-TakeNotes(PlannedStmt *stmt, Plan *plan)
-{
-	List	   *children = NIL;
-	ListCell   *lc;
-
-	check_stack_depth();
-	if (plan == NULL)
-		return;
-	switch (nodeTag(plan))
-	{
-		case T_SeqScan:
-			{
-				RangeTblEntry *rte = rt_fetch(((Scan *) plan)->scanrelid, stmt->rtable);
-
-				foreach(lc, notes)
-				{
-					PlanNote   *note = lfirst(lc);
-
-					if (rte->relid != note->table ||
-						plan->total_cost != note->path->total_cost ||
-						plan->plan_rows != note->path->rows)
-						continue;
-					rte->values_lists =
-						list_make4(makeFloat(psprintf("%.17g", plan->plan_rows)),
-								   makeFloat(psprintf("%.17g", plan->total_cost)),
-								   makeFloat(psprintf("%.17g", note->first_cost)),
-								   makeFloat(psprintf("%.17g", note->second_cost)));
-					plan->plan_rows = note->plain->rows;
-					plan->total_cost = note->plain->total_cost;
-					break;
-				}
-				return;
-			}
-		case T_Append:
-			children = ((Append *) plan)->appendplans;
-			break;
-		case T_MergeAppend:
-			children = ((MergeAppend *) plan)->mergeplans;
-			break;
-		case T_SubqueryScan:
-			TakeNotes(stmt, ((SubqueryScan *) plan)->subplan);
-			break;
-		case T_CustomScan:
-			children = ((CustomScan *) plan)->custom_plans;
-			break;
-		default:
-			break;
-	}
-	foreach(lc, children)
-		TakeNotes(stmt, lfirst(lc));
-	TakeNotes(stmt, outerPlan(plan));
-	TakeNotes(stmt, innerPlan(plan));
-}
-
-static PlannedStmt *
-PlanQuery(SCAN_PLANNER_PARAMETERS)
-{
-	PlannedStmt *stmt = NULL;
-	List	   *outer_notes = notes;
-	ListCell   *lc;
-
-	notes = NIL;
-	PG_TRY();
-	{
-		stmt = previous_planner ? previous_planner(SCAN_PLANNER_ARGUMENTS) :
-			standard_planner(SCAN_PLANNER_ARGUMENTS);
-		if (notes != NIL)
-		{
-			TakeNotes(stmt, stmt->planTree);
-			foreach(lc, stmt->subplans)
-				TakeNotes(stmt, lfirst(lc));
-		}
-	}
-	PG_FINALLY();
-	{
-		notes = outer_notes;
-	}
-	PG_END_TRY();
-	return stmt;
-}
-
-static List *
-NumbersOf(const CustomScanState *css)
-{
-	const PlanState *scan = outerPlanState(css);
-
-	if (strcmp(css->methods->CustomName, "Bloom Filter") != 0 ||
-		scan == NULL || !IsA(scan, SeqScanState))
-		return NIL;
-	return exec_rt_fetch(((Scan *) scan->plan)->scanrelid, scan->state)->values_lists;
-}
-
-static void
-ExplainFilter(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	List	   *numbers = NumbersOf(css);
-
-	filter_methods->ExplainCustomScan(css, ancestors, es);
-	if (es->costs)
-		ExplainPropertyText("Planned With Filters",
-							psprintf("cost %.0f instead of %.0f",
-									 floatVal(lfourth(numbers)),
-									 floatVal(lthird(numbers))), es);
-}
-
-/* The node and its plan were made for this execution alone. */
-static bool
-NoteNode(PlanState *ps, void *context)
-{
-	static CustomExecMethods methods;
-	CustomScanState *css = (CustomScanState *) ps;
-
-	/* a subplan that several expressions name is walked for each */
-	if (IsA(ps, CustomScanState) && NumbersOf(css) != NIL &&
-		css->methods->ExplainCustomScan != ExplainFilter)
-	{
-		List	   *numbers = NumbersOf(css);
-
-		ps->plan->plan_rows = floatVal(linitial(numbers));
-		ps->plan->total_cost = floatVal(lsecond(numbers));
-		filter_methods = css->methods;
-		methods = *css->methods;
-		methods.ExplainCustomScan = ExplainFilter;
-		css->methods = &methods;
-	}
-	return planstate_tree_walker(ps, NoteNode, context);
-}
-
-static void
-Start(QueryDesc *desc, int eflags)
-{
-	ListCell   *lc;
-
-	if (previous_start)
-		previous_start(desc, eflags);
-	else
-		standard_ExecutorStart(desc, eflags);
-	foreach(lc, desc->plannedstmt->rtable)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_RELATION && rte->values_lists != NIL)
-		{
-			if (desc->planstate != NULL)
-				NoteNode(desc->planstate, NULL);
-			break;
-		}
-	}
 }
 
 
@@ -1344,12 +1217,9 @@ BloomScanPlanInit(const bool *scan_enabled, const int *scan_testing)
 							 "Expensive joins are planned twice. No effect unless bloomtype_scan.enabled is on.",
 							 &plan_enabled, false, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
-	previous_planner = planner_hook;
-	planner_hook = PlanQuery;
 	previous_search = join_search_hook;
 	join_search_hook = SearchTwice;
 	previous_join = set_join_pathlist_hook;
 	set_join_pathlist_hook = JoinPaths;
-	previous_start = ExecutorStart_hook;
-	ExecutorStart_hook = Start;
+	BloomScanNoteInit();
 }

@@ -87,15 +87,6 @@ typedef Instrumentation NodeInstrumentation;
 	generate_join_implied_equalities(root, both, outer_relids, inner)
 #endif
 
-/* Nested loops are of three kinds: with Materialize, with Memoize, and plain */
-#if PG_VERSION_NUM >= 190000
-#define BloomScanCostNestLoop(root, workspace, type, outer, inner, extra) \
-	initial_cost_nestloop(root, workspace, type, PGS_NESTLOOP_PLAIN, outer, inner, extra)
-#else
-#define BloomScanCostNestLoop(root, workspace, type, outer, inner, extra) \
-	initial_cost_nestloop(root, workspace, type, outer, inner, extra)
-#endif
-
 /* Joins of rows that have been aggregated, so that there are fewer */
 #if PG_VERSION_NUM >= 190000
 #define BloomScanIsGrouped(rel) IS_GROUPED_REL(rel)

@@ -32,8 +32,8 @@ sub output_with
 
 is(output_with(undef), slurp_file("$scan/expected/scan_plan.out"), 'the rules hold');
 my @mutants = qw(
-	plan_batches plan_cheap plan_drops plan_fetched plan_gain plan_index_only plan_keys
-	plan_lookups plan_numbers plan_optional plan_passed plan_quiet plan_regret plan_rows);
+	plan_batches plan_cheap plan_fetched plan_filtered plan_index_only plan_keys plan_lookups
+	plan_numbers plan_optional plan_order plan_passed plan_quiet plan_regret plan_share);
 foreach my $mutant (@mutants)
 {
 	isnt(output_with(library_of($mutant)), slurp_file("$scan/expected/scan_plan.out"), "$mutant is caught");
