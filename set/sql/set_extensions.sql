@@ -24,7 +24,9 @@ CREATE EXTENSION bloomtype;
 SELECT DISTINCT kind, name FROM ours WHERE kind <> 'function' OR name NOT LIKE E'\\_%' ORDER BY kind, name;
 SELECT proname FROM pg_proc WHERE proname ~ 'bloom_(set|unique)' OR probin ~ 'bloomtype_';
 -- fail: without its library nobody has these
+\set VERBOSITY terse
 SELECT bloom_set_create('s', 'int');
+\set VERBOSITY default
 CREATE TABLE visitors (day date, seen bloom);
 INSERT INTO visitors SELECT '2026-01-01', bloom_agg(i) FROM generate_series(1, 10) AS i;
 
