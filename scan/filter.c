@@ -112,7 +112,8 @@ IsTrusted(Oid function)
  * IntegerKeys
  *		Which integers does an operator of this function compare?
  *
- * An operator of somebody else may call other values equal.  Columns say less than it does of what it compares.
+ * An operator of somebody else may call other values equal.  Columns say less
+ * of what is compared than the function does.
  */
 static void
 IntegerKeys(ScanFilter *filter, Oid function)

@@ -631,6 +631,8 @@ SavedByScan(const PlanTable *table, uint32 providers, const Path *path)
 	double		saved = 1 - KeptBy(table, providers);
 	double		page_cost;
 
+	if (row <= 0)				/* cpu_tuple_cost = 0 */
+		return 0;
 	for (int i = 0; i < list_length(table->providers); i++)
 	{
 		if (providers & (1 << i))
