@@ -489,7 +489,7 @@ CREATE FUNCTION bloom_seen(key anycompatible) RETURNS boolean
 	SUPPORT _bloom_seen_support;
 COMMENT ON FUNCTION bloom_seen(anycompatible) IS 'was the key in an earlier row of the partition, in the order of the window? exact, but for equal 64-bit hashes';
 
-CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8 DEFAULT 0.01) RETURNS boolean
+CREATE FUNCTION bloom_seen(key anycompatible, capacity float8, fp_prob float8) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10
 	SUPPORT _bloom_seen_support;
 COMMENT ON FUNCTION bloom_seen(anycompatible, float8, float8) IS 'was the key possibly in an earlier row of the partition? for capacity distinct keys at false-positive rate fp_prob, in the memory of a filter';

@@ -72,10 +72,12 @@ keep_logs() {
     done
 }
 
-# show_failure LOG: what was printed, and what differs from the expected output.
+# show_failure LOG: which tests failed and what they said, what was printed last, and what differs from
+# the expected output.
 show_failure() {
     local diffs
-    tail -n 200 "$1" | sed 's/^/    | /'
+    failed_of "$1" | head -n 300 | sed 's/^/    | /'
+    tail -n 100 "$1" | sed 's/^/    | /'
     for diffs in "$work"/src/{,set/,scan/}{,output_iso/}regression.diffs; do
         [ -s "$diffs" ] || continue
         head -n 1000 "$diffs" | sed 's/^/    | /'
@@ -84,6 +86,16 @@ show_failure() {
     done
     grep -hE 'PANIC|TRAP|terminated by signal' "$work/log/server" \
         "$work"/src/tmp_check/log/*.log 2>/dev/null | sed 's/^/    | /' || true
+}
+
+# failed_of LOG: the TAP tests that failed, each below its file; then what they said, which prove prints
+# when it comes.
+failed_of() {
+    awk '/^(\[[0-9:]+\] )?[^ ]+\.pl \.\.+/ { file = $0 }
+         /^not ok / && !/# *(SKIP|skip|TODO)/ { if (file != "") print file; file = ""; print }' "$1"
+    sed -n '/^Test Summary Report/,$p' "$1"
+    awk '/^# +Failed test/ { lines = 12 }
+         /^#/ && lines-- > 0' "$1"
 }
 
 # count_status LOG STATUS: the step is one test, its exit status the result.

@@ -27,8 +27,9 @@
 
 /*
  * BloomParamsFor
- *		The best parameters for a rate.  An error if it is out of range, whose
- *		hint names the capacity if the caller takes one before the rate.
+ *		The best parameters for a rate.  An error if it is out of range.  If the
+ *		caller takes a capacity, too, the hint of a rate that looks like one tells
+ *		which comes first.
  */
 BloomParams
 BloomParamsFor(double fp_prob, bool has_capacity)
@@ -41,8 +42,8 @@ BloomParamsFor(double fp_prob, bool has_capacity)
 				 errmsg("fp_prob %g is out of range", fp_prob),
 				 errdetail("fp_prob must be at least %.3g, which takes %d bits per key, and less than 1.",
 						   BloomMinFpProb(), BLOOM_MAX_BITS_PER_KEY),
-				 has_capacity ?
-				 errhint("A rate of one percent is 0.01. To name a capacity as well, put it before the rate: (capacity, fp_prob).") :
+				 has_capacity && fp_prob > 1 ?
+				 errhint("A rate of one percent is 0.01. A capacity stands before the rate: (capacity, fp_prob).") :
 				 errhint("A rate of one percent is 0.01.")));
 	return params;
 }

@@ -175,7 +175,7 @@ my @typed = (
 # ---------------------------------------------------------------------
 
 my @text = (
-	['A rate of one percent is 0.01. To name a capacity as well, put it before the rate: (capacity, fp_prob).'],
+	['A rate of one percent is 0.01. A capacity stands before the rate: (capacity, fp_prob).'],
 	['If this is fp_prob, name the capacity before it: (capacity, fp_prob).'],
 	['Build both filters with one capacity, fp_prob and seed.', [q{SELECT counting_bloom_empty(1000, 0.01, 1) + set_byte(counting_bloom_empty(1000)::bytea, 21, 16)::counting_bloom}] ],
 	['Build both filters with the same capacity and fp_prob.'],
