@@ -27,11 +27,7 @@ sub psql_of_node
 
 	$node->safe_psql('postgres', 'CREATE DATABASE doc_examples');
 	IPC::Run::run(
-		[
-			'psql', '-Xq', '-v', 'host=' . $node->host,
-			'-v', 'port=' . $node->port, '-d',
-			$node->connstr('doc_examples')
-		],
+		[ 'psql', '-Xq', '-d', $node->connstr('doc_examples') ],
 		'<', \$script, '>&', \$printed);
 	$node->safe_psql('postgres', 'DROP DATABASE doc_examples WITH (FORCE)');
 	return $printed;
