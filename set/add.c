@@ -47,7 +47,7 @@ StoredSetOpenToWrite(StoredSetCall *call, Oid relid, TimestampTz at,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("time %s is ahead of the clock",
 						timestamptz_to_str(at)),
-				 errdetail("By the clock, the set must still remember keys that are too old by that time."),
+				 errdetail("At that time, keys would be forgotten that are still to be remembered by the clock of the server."),
 				 errhint("A time may be ahead by keep / %d at most.",
 						 STORED_SET_SLICES)));
 	call->oldest = StoredSetOldestSlice(params, at);
