@@ -373,7 +373,7 @@ GetTriggerSite(FunctionCallInfo fcinfo, const TriggerData *trigger)
 	return site;
 }
 
-/* The key of a row.  False: it is null. */
+/* The key of a row.  False: it, or one of its columns, is null, as for a unique index. */
 static bool
 GetKey(const TriggerSite *site, TupleTableSlot *slot, Datum *key)
 {
@@ -381,11 +381,13 @@ GetKey(const TriggerSite *site, TupleTableSlot *slot, Datum *key)
 	bool		nulls[FUNC_MAX_ARGS];
 
 	for (int i = 0; i < site->ncolumns; i++)
+	{
 		values[i] = slot_getattr(slot, site->columns[i], &nulls[i]);
-	*key = values[0];
-	if (site->row == NULL)
-		return !nulls[0];
-	*key = HeapTupleGetDatum(heap_form_tuple(site->row, values, nulls));
+		if (nulls[i])
+			return false;
+	}
+	*key = site->row == NULL ? values[0] :
+		HeapTupleGetDatum(heap_form_tuple(site->row, values, nulls));
 	return true;
 }
 
