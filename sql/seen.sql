@@ -332,8 +332,10 @@ RESET hash_mem_multiplier;
 RESET work_mem;
 
 -- A capacity alone would lose rows at a rate that nobody asked for; with the rate, in any order.
+\set VERBOSITY sqlstate
 SELECT bloom_seen(i, 100) OVER () FROM generate_series(1, 3) AS i;
 SELECT bloom_seen(i, capacity => 100) OVER () FROM generate_series(1, 3) AS i;
+\set VERBOSITY default
 SELECT i, bloom_seen(fp_prob => 0.01, capacity => 100, key => i) OVER () AS plan_node, bloom_seen(i, 100, fp_prob => 0.01) OVER (PARTITION BY i < 9) AS window_agg
 FROM unnest('{1,2,1,3}'::int[]) WITH ORDINALITY AS v (i, n) ORDER BY n;
 EXPLAIN (COSTS OFF) SELECT bloom_seen(fp_prob => 0.01, capacity => 100, key => i) OVER () FROM generate_series(1, 3) AS i;
