@@ -930,7 +930,7 @@ def fit(world, a, b, c, d, e):
 
 @operation
 def of_shape(world, a, b, c, d, e):
-    """A column of one shape takes filters of that shape, and those in keys form, as if their keys had been added to one."""
+    """A cast to a shape keeps filters of that shape, and turns those in keys form whose keys fit, as if these had been added to one."""
     a, b, capacity, fp_prob = a % SLOTS, b % SLOTS, pick(CAPACITIES, c), pick(RATES, d)
     filter = world.slots[b]
     call = pick(OF_SHAPE, e).format(f=world.slot(b, e // 4), t=f'bloom({capacity}, {fp_prob})')
@@ -941,11 +941,11 @@ def of_shape(world, a, b, c, d, e):
         world.store(a, call, None)
         return
     bits, hashes = world.run(f'SELECT bits, hashes FROM bloom_params({capacity}, {fp_prob})')[0]
-    form = world.value(f'SELECT (bloom_info(f)).representation FROM slot WHERE id = {b}')
+    form, keys = world.run(f'SELECT i.representation, i.keys FROM slot, bloom_info(f) AS i WHERE id = {b}')[0]
     if (filter.bits, filter.hashes) == (bits, hashes):
         world.check('shape kept', world.value(f'SELECT {call} = f FROM slot WHERE id = {b}'))
         world.store(a, call, filter)
-    elif form == 'bits':
+    elif form == 'bits' or keys > capacity:
         world.fails('22023', f'SELECT {call}')
     else:
         turned = dataclasses.replace(filter, bits=bits, hashes=hashes, capacity=capacity, fp_prob=fp_prob)
