@@ -387,13 +387,11 @@ BloomUniqueIdentifySet(const BloomUniqueTag *tag, Oid relid, Oid owner,
 		return "It was dropped.";
 	wrong = OtherTrigger(rel, tag->root);
 	if (wrong == NULL)
-	{
 		wrong = StoredSetIdentify(rel, set);
-		if (wrong != NULL && rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-			*cure = psprintf("ALTER TABLE %s SET LOGGED;",
-							 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-														get_rel_name(relid)));
-	}
+	if (wrong != NULL && rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		*cure = psprintf("ALTER TABLE %s SET LOGGED;",
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													get_rel_name(relid)));
 	if (wrong == NULL && (set->params.seed != tag->seed ||
 						  set->params.kept_bits != BLOOM_UNIQUE_KEPT_BITS))
 	{
