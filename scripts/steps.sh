@@ -76,7 +76,8 @@ keep_logs() {
 # the expected output.
 show_failure() {
     local diffs
-    failed_of "$1" | head -n 300 | sed 's/^/    | /'
+    # read to the end: what wrote to a pipe that is closed would end the script
+    failed_of "$1" | sed -n '1,300s/^/    | /p'
     tail -n 100 "$1" | sed 's/^/    | /'
     for diffs in "$work"/src/{,set/,scan/}{,output_iso/}regression.diffs; do
         [ -s "$diffs" ] || continue
